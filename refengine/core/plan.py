@@ -333,7 +333,7 @@ def horizon(windows: Iterable[Window], elements: Sequence[Element], end: int | E
                 element.app if element.end is None else element.end for element in elements
             )
             return last_end + max(map(window.longest_stay, windows)) + 2
-        case _:
+        case int():
             if elements and end <= elements[-1].app:
                 raise InvalidSemantics(
                     f"horizon {end} is not after the last element, at {elements[-1].app}",

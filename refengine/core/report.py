@@ -96,8 +96,8 @@ def anchor(semantics: Semantics, view: WindowView) -> int | None:
             return view.t0
         case Anchor.FIRST:
             return view.first
-        case integer:
-            return integer
+        case int() | None as stated:
+            return stated
 
 
 def periodic_instants(semantics: Semantics, view: WindowView, span: range) -> range:

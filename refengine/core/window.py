@@ -234,8 +234,10 @@ def policy(
             return offset + slides * step
         case T0.REACH | T0.EPOCH:  # epoch without a size counts as ω = 0
             return first - size
-        case other:
-            raise AssertionError(other)
+        case T0.CORAL8 | T0.ORACLE_CEP | T0.STREAM | T0.FLINK | T0.STORM | T0.KAFKA_STREAMS:
+            raise AssertionError(semantics.t0)
+        case int():
+            raise AssertionError(semantics.t0)
 
 
 def longest_stay(spec: Window) -> int:
