@@ -24,7 +24,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import accumulate
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 
 from refengine.core.query import BORDERED, POSITIONS, Unit, Window, WindowKind
 from refengine.core.semantics import (
@@ -701,6 +701,8 @@ class Definition:
                         yield self.report(t, k)
                     case MissedInstants.LATEST:
                         latest = t
+                    case never:
+                        assert_never(never)
             self.previous = self.contents(t, k)
         if latest is not None:
             yield self.report(latest, k)

@@ -112,26 +112,36 @@ def is_member(node: ast.expr) -> bool:
 
 
 def single_questions(source: str) -> list[int]:
-    """Return the lines with a comparison with a member, or with a match that has a branch for all
-    other values after one for a member.
+    """Return the lines with a comparison with a member, or with a match over members in which mypy
+    would not miss a new one.
     """
+    tree = ast.parse(source)
+    last = {id(one.body[-1]) for one in ast.walk(tree) if isinstance(one, ast.FunctionDef)}
     lines = []
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(tree):
         if isinstance(node, ast.Compare) and any(map(is_member, [node.left, *node.comparators])):
             lines += [node.lineno for operator in node.ops if isinstance(operator, ASKING)]
-        if isinstance(node, ast.Match) and is_open(node):
-            lines.append(node.lineno)
+        if isinstance(node, ast.Match) and names_members(node):
+            lines += [node.lineno] * (not is_complete(node, id(node) in last))
     return lines
 
 
-def is_open(node: ast.Match) -> bool:
-    """Whether a match names a member, and has a branch without a guard for whatever is left."""
-    patterns = [case.pattern for case in node.cases]
-    named = [part for pattern in patterns for part in ast.walk(pattern)]
-    has_members = any(isinstance(one, ast.MatchValue) and is_member(one.value) for one in named)
+def names_members(node: ast.Match) -> bool:
+    """Whether a match has a branch for a member of an enum."""
+    patterns = [part for case in node.cases for part in ast.walk(case.pattern)]
+    return any(isinstance(one, ast.MatchValue) and is_member(one.value) for one in patterns)
+
+
+def is_complete(node: ast.Match, is_last: bool) -> bool:
+    """Whether mypy reports a member without a branch: the match ends with `assert_never`, or it
+    ends a function, no branch is for whatever is left, and none goes on after the match.
+    """
     rest = node.cases[-1]
-    is_rest = isinstance(rest.pattern, ast.MatchAs) and rest.pattern.pattern is None
-    return has_members and is_rest and rest.guard is None
+    is_open = isinstance(rest.pattern, ast.MatchAs) and rest.pattern.pattern is None
+    if is_open and rest.guard is None:
+        return ast.unparse(rest.body).startswith("assert_never(")
+    ends = (ast.Return, ast.Raise, ast.If, ast.Match)
+    return is_last and all(isinstance(case.body[-1], ends) for case in node.cases)
 
 
 def test_no_code_asks_for_one_value_of_a_field():
@@ -149,6 +159,14 @@ def test_no_code_asks_for_one_value_of_a_field():
 def test_questions_about_one_value_are_found():
     asking = ["x is Tick.TIME", "x != Tick.TIME", "x in (None, Tick.TIME)"]
     assert [single_questions(line) for line in asking] == [[1], [1], [1]]
-    assert single_questions("match x:\n case Tick.TIME: y\n case _: z") == [1]
-    assert single_questions("match x:\n case Tick.TIME: y\n case Tick.BATCH | Tick.TUPLE: z") == []
     assert single_questions("x.needs_batches; y is Other.TIME; z in x.report") == []
+
+
+def test_a_match_that_misses_a_value_is_found():
+    time = "def f(x):\n match x:\n  case Tick.TIME: return 1\n"
+    complete = "  case Tick.BATCH | Tick.TUPLE: return 2\n"
+    assert single_questions(time + complete) == []
+    assert single_questions(time + complete + " return 3") == [2]
+    assert single_questions(time + "  case _: return 2") == [2]
+    assert single_questions(time + "  case Tick.BATCH: x += 1") == [2]
+    assert single_questions(time + "  case never: assert_never(never)\n return 3") == []
