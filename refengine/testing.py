@@ -30,7 +30,7 @@ from refengine.core.arrivals import Arrivals
 from refengine.core.plan import plan_without_elements
 from refengine.core.query import Query
 from refengine.core.schedule import Schedule
-from refengine.core.semantics import Semantics, Tick
+from refengine.core.semantics import Semantics
 from refengine.core.window import borders_of_window
 from refengine.model.elements import Element, Stream
 from refengine.model.errors import InvalidQuery, InvalidSemantics, RefengineError
@@ -221,7 +221,7 @@ def check_arguments(
     if len(names) > 1:
         reason = f"one window is checked at a time, got {len(names)}; write a query for each"
         raise InvalidQuery(reason, rule="QRY-5", place="windows")
-    if semantics.tick is Tick.BATCH:
+    if semantics.tick.needs_batches:
         reason = "a list of (time, item) has no batch ids; write tick=tuple or tick=time"
         raise InvalidSemantics(reason, rule="TICK-3", place="tick")
 

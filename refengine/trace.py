@@ -7,14 +7,11 @@ from collections.abc import Iterator
 from refengine.core import engine, report, silence, window
 from refengine.core.engine import Plan, Step
 from refengine.core.query import Form, Query, WindowKind
-from refengine.core.semantics import Condition, Empty, Semantics, Tick
-from refengine.core.silence import OPERATORS
+from refengine.core.semantics import Condition, Semantics
 from refengine.core.window import Content, WindowView
 
 SHOWN = 12  # elements of a content
 
-TICKS = {Tick.TUPLE: "TICK-1", Tick.TIME: "TICK-2", Tick.BATCH: "TICK-3"}
-EMPTY_OUTPUTS = {Empty.EMIT: "R2S-5", Empty.SUPPRESS: "R2S-5", Empty.ONCE: "R2S-9"}
 FORMS = {Form.SELECT: "R2R-2", Form.ASK: "R2R-3", Form.CONSTRUCT: "R2R-4"}
 CONTENTS = {WindowKind.ROWS: "WIN-14", WindowKind.PARTITION: "WIN-15"}
 
@@ -36,7 +33,7 @@ def _tick(planned: Plan, step: Step) -> Iterator[str]:
     if is_flushed:
         who = f"the horizon {step.report.trigger}"
         yield f"ENG-1 the stream is flushed to {step.report.trigger}"
-    yield f"{TICKS[semantics.tick]} {semantics.tick} tick: {who} is looked at"
+    yield f"{semantics.tick.rule} {semantics.tick} tick: {who} is looked at"
     yield f"TICK-4 one of its instants is {at.t}"
 
 
@@ -66,13 +63,13 @@ def _answer(query: Query, semantics: Semantics, step: Step) -> Iterator[str]:
     if query.r2s:
         source = "R2S-6 stated by the query"
     count = step.report.relation.rows.total()
-    yield f"{OPERATORS[operator]} {operator} ({source}) gives {count} rows"
+    yield f"{operator.rule} {operator} ({source}) gives {count} rows"
 
     if not step.report.relation:
         what = "suppressed"
         if step.emitted:
             what = "emitted"
-        yield f"{EMPTY_OUTPUTS[semantics.empty]} the empty answer is {what}"
+        yield f"{semantics.empty.rule} the empty answer is {what}"
 
 
 def _window(

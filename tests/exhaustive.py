@@ -260,18 +260,18 @@ def out_of_scope(query: Query, streams: Mapping[str, Stream], profile: Profile) 
     one_by_one = [
         s
         for s in every_semantics(query, streams, profile)
-        if s.consumption != "unrestricted" or not (closes(s) or s.tick is Tick.TIME)
+        if s.consumption.uses_up_elements or not (closes(s) or s.tick.is_by_time)
     ]
     makes_nodes = "BNODE" in query.body.text or re.search(r"CONSTRUCT.*\[.*\].*{", query.body.text)
     beyond = [
         s
         for s in one_by_one
-        if s.tick is Tick.BATCH
+        if s.tick.needs_batches
         or Condition.CLOSE in s.report
-        or (s.change_scope == "graph" and Condition.CHANGE in s.report)
-        or s.base == "previous-new"
-        or s.empty == "once"
-        or s.consumption != "unrestricted"
+        or (s.change_scope.reads_graphs and Condition.CHANGE in s.report)
+        or (s.base is not None and s.base.may_be_older)
+        or s.empty.reads_last_output
+        or s.consumption.uses_up_elements
     ]
     return bool(beyond or (one_by_one and makes_nodes))
 
@@ -281,6 +281,6 @@ def closes(semantics: Semantics) -> bool:
     with the instant before.
     """
     looks_back = (
-        Condition.CHANGE in semantics.report and semantics.change_baseline == "previous-instant"
+        Condition.CHANGE in semantics.report and semantics.change_baseline.is_of_previous_instant
     )
     return Condition.CLOSE in semantics.report and not looks_back

@@ -354,7 +354,7 @@ EMITTED_EMPTY_OUTPUTS = {
 }
 
 
-@pytest.mark.parametrize("empty", Empty)
+@pytest.mark.parametrize("empty", EMITTED_EMPTY_OUTPUTS)
 def test_what_becomes_of_an_empty_answer(empty):
     """Three windows hold a, z and z, of which the body finds a alone."""
     expected = EMITTED_EMPTY_OUTPUTS[empty]

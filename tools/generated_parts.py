@@ -1,5 +1,5 @@
-"""The generated parts of a page: a part stands between `<!-- NAME -->` and `<!-- end -->`, or, where
-a page has many, `<!--NAME-->` and `<!--end-->`.
+"""The generated parts of a page. A part stands between `<!-- NAME -->` and `<!-- end -->`, or,
+where a page has many, between `<!--NAME-->` and `<!--end-->`.
 """
 
 from __future__ import annotations

@@ -4,54 +4,55 @@ from __future__ import annotations
 
 from typing import Any
 
-from refengine.core.semantics import POLICIES, T0, is_open, show
+from refengine.core.query import Unit, WindowKind
+from refengine.core.semantics import ENUMS, FIELDS, Condition, is_open, show
 
 INTEGER = "an integer"
-# field -> the rule that says what its values mean, or {value: rule} if there is one for each value
-RULES: dict[str, str | dict[str, str]] = {
-    "t0": {
-        INTEGER: "WIN-3",
-        **{str(t0): "WIN-7" for t0 in T0},
-        **{str(t0): "WIN-10" for t0 in POLICIES},
-    },
-    "offset": {INTEGER: "WIN-10", "none": "SEM-2"},
-    "closure": {"[)": "WIN-2", "(]": "WIN-2", "[]": "WIN-2", "none": "QRY-5"},
-    "slide": "WIN-17",
-    "partial": "WIN-11",
-    "report": {
-        "window-close": "REP-1",
-        "content-change": "REP-2",
-        "non-empty": "REP-3",
-        "periodic": "REP-4",
-    },
-    "close_rule": "TICK-6",
-    "period": {INTEGER: "REP-4", "none": "SEM-2"},
-    "anchor": {INTEGER: "REP-4", "t0": "REP-11", "first-element": "REP-11", "none": "SEM-2"},
-    "change_baseline": "REP-8",
-    "change_scope": "REP-9",
-    "expiry_seen": "TICK-7",
-    "missed_instants": "REP-10",
-    "tick": {"tuple": "TICK-1", "time": "TICK-2", "batch": "TICK-3"},
-    "trigger": "REP-12",
-    "collection": "R2R-9",
-    "consumption": "R2R-22",
-    "r2s": {"Rstream": "R2S-1", "Istream": "R2S-2", "Dstream": "R2S-3", "append": "R2S-7"},
-    "base": {"previous": "R2S-4", "previous-new": "R2S-8", "none": "SEM-2"},
-    "empty": {"emit": "R2S-5", "suppress": "R2S-5", "once": "R2S-9"},
+# the rule of what is no named value of a field
+INTEGERS = {
+    "t0": "WIN-3",
+    "offset": "WIN-10",
+    "period": "REP-4",
+    "anchor": "REP-4",
     "horizon": "ENG-1",
-    "instant": "ENG-4",
     "allowed_lateness": "MOD-2",
-    "window": {
-        "time": "WIN-5",
-        "tuple": "WIN-6",
-        "range": "WIN-12",
-        "now": "WIN-12",
-        "unbounded": "WIN-13",
-        "landmark": "WIN-13",
-        "rows": "WIN-14",
-        "partition": "WIN-15",
-    },
-    "unit": "WIN-16",
+}
+NONES = {
+    "offset": "SEM-2",
+    "closure": "QRY-5",
+    "period": "SEM-2",
+    "anchor": "SEM-2",
+    "base": "SEM-2",
+}
+KINDS = {
+    WindowKind.TIME: "WIN-5",
+    WindowKind.TUPLE: "WIN-6",
+    WindowKind.RANGE: "WIN-12",
+    WindowKind.NOW: "WIN-12",
+    WindowKind.UNBOUNDED: "WIN-13",
+    WindowKind.LANDMARK: "WIN-13",
+    WindowKind.ROWS: "WIN-14",
+    WindowKind.PARTITION: "WIN-15",
+}
+
+
+def _rules_of_field(field: str) -> dict[str, str]:
+    """Return the rule that says what each value of a field means, by its word."""
+    rules = {str(value): value.rule for value in ENUMS.get(field, ())}
+    if field == "report":
+        rules = {str(condition): condition.rule for condition in Condition}
+    if field in INTEGERS:
+        rules = {INTEGER: INTEGERS[field], **rules}
+    if field in NONES:
+        rules["none"] = NONES[field]
+    return rules
+
+
+# of every dimension: the fields of a semantics, and what a window is
+RULES: dict[str, dict[str, str]] = {
+    **{field: _rules_of_field(field) for field in FIELDS},
+    "window": {str(kind): rule for kind, rule in KINDS.items()},
+    "unit": {str(unit): "WIN-16" for unit in Unit},
 }
 
 
@@ -60,8 +61,8 @@ def rules_of_value(field: str, value: Any) -> list[str]:
     condition, and for an open t0 it is ORA-2.
     """
     rules = RULES[field]
-    if isinstance(rules, str):
-        return [rules]
+    if len(set(rules.values())) == 1:
+        return list(rules.values())[:1]
     return sorted({rules.get(word, "ORA-2") for word in _words(value)})
 
 

@@ -16,8 +16,7 @@ from conformance.corpus.rule_texts import ID as ID
 from conformance.corpus.rule_texts import rule_paragraphs
 from conformance.corpus.rules import INTEGER, RULES
 from conformance.wrong_engines import WRONG_ENGINES, WrongEngine
-from refengine.core.query import Unit, WindowKind
-from refengine.core.semantics import ENUMS, INTEGRAL, OPTIONAL, Condition, show
+from refengine.core.semantics import show
 from refengine.model.errors import RefengineError
 
 # `*Function* of both` is about this rule and the one before
@@ -53,30 +52,9 @@ def rules(text: str) -> dict[str, tuple[str, ...]]:
 
 def values() -> Iterator[tuple[str, str, str]]:
     """Yield (field, value, rule) of every value of every dimension."""
-    for field in RULES:
-        for value in _values(field):
-            yield field, value, _rule(field, value)
-
-
-def _rule(field: str, value: str) -> str:
-    """Return the rule that says what a value of a field means."""
-    rules_of_field = RULES[field]
-    if isinstance(rules_of_field, str):
-        return rules_of_field
-    return rules_of_field[value]
-
-
-def _values(field: str) -> list[str]:
-    """Return every value of a field, or of a window's kind or unit."""
-    match field:
-        case "report":
-            return [str(condition) for condition in Condition]
-        case "window":
-            return [str(kind) for kind in WindowKind]
-        case "unit":
-            return [str(unit) for unit in Unit]
-    words = [str(member) for member in ENUMS.get(field, ())]
-    return [INTEGER] * (field in INTEGRAL) + words + ["none"] * (field in OPTIONAL)
+    for field, rules_of_values in RULES.items():
+        for value, rule in rules_of_values.items():
+            yield field, value, rule
 
 
 def value_table() -> list[ValueRow]:
@@ -154,7 +132,7 @@ def _has(block: Mapping[str, Any], field: str, value: str) -> bool:
     if stated is None:
         return False
     # most semantics have none here: what it means is shown by a case that refuses it
-    if value == "none" and _rule(field, value) in ("SEM-2", "QRY-5"):
+    if value == "none" and RULES[field][value] in ("SEM-2", "QRY-5"):
         return field in block.get("message", "") and stated.get(field, "none") == "none"
     try:
         own = corpus.profile_of(stated).fields.get(field, "")

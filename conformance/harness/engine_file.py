@@ -178,7 +178,7 @@ class Engine(StartableEngine):
         (QRY-5).
         """
         assert self.profile is not None  # an engine without one is told its semantics
-        is_comparing = query.r2s in (R2S.ISTREAM, R2S.DSTREAM)
+        is_comparing = query.r2s is not None and query.r2s.needs_base
         if is_comparing and self.profile.fields.get("base") is None:
             return self.profile.with_fields({"r2s": query.r2s, "base": Base.PREVIOUS})
         return self.profile

@@ -13,7 +13,6 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from refengine.core.query import Form, Query, WindowKind
-from refengine.core.semantics import R2S
 from refengine.model import elements
 from refengine.model.elements import XSD, Row
 from refengine.model.errors import Unsupported
@@ -138,7 +137,7 @@ def program(query: Query, static: str = "") -> Program:
     _has(len(query.windows) == 1 and query.windows[0].name is None, "one window, without a name")
     _has(query.windows[0].kind is WindowKind.TIME, "windows over time")
     _has(query.body.form is Form.SELECT, "SELECT")
-    _has(query.r2s in (None, R2S.RSTREAM), f"Rstream, not {query.r2s}")
+    _has(query.r2s is None or query.r2s.emits_whole_answers, f"Rstream, not {query.r2s}")
     _has(not static, "no static data")
     node = query.body.algebra.pattern
     if distinct := isinstance(node, Distinct):

@@ -9,7 +9,6 @@ from typing import Any, cast
 
 from refengine.core import r2r
 from refengine.core.query import Body, Query, Window, WindowKind
-from refengine.core.semantics import R2S
 from refengine.model.elements import Element, Relation, Triple
 from refengine.model.errors import Unsupported
 from refengine.rdf.documents import read_static
@@ -28,7 +27,7 @@ def only_window(query: Query, static: str) -> Window:
         "one window": not others,
         "a window without a name": window.name is None,
         "a window over time": window.kind in OVER_TIME,
-        f"Rstream, not {query.r2s}": query.r2s in (None, R2S.RSTREAM),
+        f"Rstream, not {query.r2s}": query.r2s is None or query.r2s.emits_whole_answers,
         "no static data": not static,
         "no function of a triple's time": not query.body.asks_for_times,
     }

@@ -2,7 +2,7 @@
 
 A cause is named by a value of a field (`closure=[]`), by a wrong engine, or by a few words. A
 reader of a page knows none of them. `heading_of` writes the sentence with the name behind it. That
-of a wrong engine is its docstring's first.
+of a value stands with the value, and that of a wrong engine is its docstring's first.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from conformance.wrong_engines import HABITS, WRONG_ENGINES
+from refengine.core.semantics import ENUMS, Condition, show
 
 LONGEST = 80  # characters of a sentence
 T0_IS_A_NUMBER = re.compile("t0=([0-9]+)")
@@ -17,59 +18,26 @@ T0_IS_A_NUMBER = re.compile("t0=([0-9]+)")
 OF_A_FIELD = re.compile("its semantics is (.*)")
 OF_A_WRONG_ENGINE = re.compile(r"does as the wrong engine (['\"])(.*?)\1 \(.*\)")
 
-FIELDS = {
-    "closure=[)": "It counts the lower border of each window, and not the upper one",
-    "closure=(]": "It counts the upper border of each window, and not the lower one",
-    "closure=[]": "It counts both borders of each window",
-    "r2s=Rstream": "It sends the whole answer each time (Rstream)",
-    "r2s=Istream": "It sends only the rows that are new (Istream)",
-    "r2s=Dstream": "It sends only the rows that are gone (Dstream)",
-    "r2s=append": "It sends only rows that rest on a new element",
-    "empty=emit": "It sends every empty output",
-    "empty=suppress": "It sends no empty output",
-    "empty=once": "It sends an empty output only after one with rows",
-    "report=content-change": "It reports whenever the content of a window changes",
-    "report=non-empty": "It reports at every instant at which a window holds an element",
-    "report=window-close": "It reports each window as it closes",
-    "report=content-change,non-empty": "It reports changed contents that are not empty",
-    "report=content-change,window-close": "It reports a window as it closes if its content changed",
-    "report=non-empty,window-close": "It reports a window as it closes if it holds an element",
-    "report=content-change,non-empty,window-close": (
+CLOSE, CHANGE, NON_EMPTY = Condition.CLOSE, Condition.CHANGE, Condition.NON_EMPTY
+REPORTS = {
+    frozenset({CHANGE}): "It reports whenever the content of a window changes",
+    frozenset({NON_EMPTY}): "It reports at every instant at which a window holds an element",
+    frozenset({CLOSE}): "It reports each window as it closes",
+    frozenset({CHANGE, NON_EMPTY}): "It reports changed contents that are not empty",
+    frozenset({CHANGE, CLOSE}): "It reports a window as it closes if its content changed",
+    frozenset({NON_EMPTY, CLOSE}): "It reports a window as it closes if it holds an element",
+    frozenset({CHANGE, NON_EMPTY, CLOSE}): (
         "It reports a window as it closes if its content changed and is not empty"
     ),
-    "horizon=none": "It reports nothing after the last element",
-    "horizon=flush": "It reports the windows that are still open at the end",
-    "missed_instants=all": "It reports each window that ends between two arrivals",
-    "missed_instants=latest": "It reports only the last window that ends between two arrivals",
-    "tick=tuple": "It looks at its windows at every element, also at simultaneous ones",
-    "tick=time": "It looks at its windows once for all elements of an instant",
-    "tick=batch": "It looks at its windows once for each batch",
-    "partial=suppressed": "It leaves out the windows that open before t0",
-    "partial=reported": "It reports windows that open before t0",
-    "partial=clipped": "It reports windows that open before t0, cut off there",
-    "collection=bag": "It keeps equal rows of an answer",
-    "collection=set": "It drops equal rows of an answer",
-    "consumption=unrestricted": "It uses an element in any number of matches",
-    "consumption=recent": "It uses an element once, with the latest that wait",
-    "consumption=chronological": "It uses an element once, with the earliest that wait",
-    "expiry_seen=replayed": "It sees an element expire only together with the next arrival",
-    "expiry_seen=eager": "It sees elements expire before the arrival of the same instant",
-    "change_scope=elements": "It takes a repeated triple for a change of the content",
-    "change_scope=graph": "It takes a repeated triple for no change of the content",
-    "close_rule=reached": "It closes a window as soon as an element reaches its end",
-    "close_rule=passed": "It closes a window only when an element has passed its end",
-    "slide=stated": "It moves its windows by the slide of the query",
-    "slide=ignored": "It ignores the slide of the query: windows move with every instant",
-    "t0=first-element": "It begins its first window at the first element",
-    "t0=first-reach": "It begins its first window so that it ends at the first element",
-    "t0=registration": "It begins its first window when the query is registered",
-    "t0=epoch": "It aligns its windows with time 0, before the first element as well",
-    "t0=coral8": "It begins its windows by Coral8's formula",
-    "t0=oracle-cep": "It begins its windows by Oracle CEP's formula",
-    "t0=stream": "It begins its windows by STREAM's formula",
-    "t0=flink": "It begins its windows by Flink's formula",
-    "t0=storm": "It begins its windows by Storm's formula",
-    "t0=kafka-streams": "It begins its windows by Kafka Streams' formula",
+}
+FIELDS = {
+    **{f"report={show(report)}": sentence for report, sentence in REPORTS.items()},
+    **{
+        f"{name}={value}": value.sentence
+        for name, values in ENUMS.items()
+        for value in values
+        if value.sentence
+    },
 }
 
 DEFECTS = {

@@ -8,7 +8,7 @@ patterns of the body looks at them.
 from __future__ import annotations
 
 from refengine.core.query import Query
-from refengine.core.semantics import ChangeScope, Condition, Semantics
+from refengine.core.semantics import Condition, Semantics
 from refengine.incremental.parts import BOUNDED
 from refengine.model.elements import Term
 from refengine.sparql.algebra import (
@@ -58,7 +58,7 @@ def predicates_read(query: Query, semantics: Semantics) -> frozenset[Term] | Non
 def compares_graphs(semantics: Semantics) -> bool:
     """Whether content change compares the graphs of contents (REP-9), not their elements."""
     has_change = Condition.CHANGE in semantics.report
-    return has_change and semantics.change_scope is ChangeScope.GRAPH
+    return has_change and semantics.change_scope.reads_graphs
 
 
 def _predicates_of(path: Variable | Path) -> set[Term] | None:

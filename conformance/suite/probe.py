@@ -35,7 +35,7 @@ from conformance.verdict.engine_report import EngineReport
 from conformance.verdict.results import KnownDeviation, Outcome, Result
 from refengine.core.query import Query
 from refengine.core.question import Question, Setting
-from refengine.core.semantics import AllowedLateness, Closure
+from refengine.core.semantics import Closure
 from refengine.model import compare
 from refengine.model.errors import Disputed, InvalidStream, RefengineError, Unsupported
 from refengine.oracle.answers import SharedAnswers
@@ -270,7 +270,8 @@ def _instants_of_reports(setting: Setting) -> frozenset[int] | None:
     """Return the instants of the elements with which reports may come. None if an element may wait
     for late ones (MOD-2), so that this cannot be said.
     """
-    if setting.semantics.allowed_lateness not in (AllowedLateness.REJECT, 0):
+    lateness = setting.semantics.allowed_lateness
+    if isinstance(lateness, int) and lateness > 0:
         return None
     names = {window.stream for window in setting.query.windows}
     return frozenset(element.app for name in names for element in setting.streams[name])

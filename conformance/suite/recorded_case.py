@@ -218,7 +218,7 @@ class RecordedCase:
         outputs = right_outputs[key]
         for defect in defects:
             outputs = defect.change_outputs(outputs)
-        if setting.semantics.empty is Empty.SUPPRESS:
+        if setting.semantics.empty.is_never:
             outputs = [output for output in outputs if output]
         rows = [relation.rows for relation in self.relations]
         # a defect that leaves open what is reported decides, if there is one
@@ -237,7 +237,7 @@ def _right_outputs(setting: Setting) -> Sequence[Bag]:
     leave out. Raises RefengineError.
     """
     semantics = setting.semantics
-    if semantics.empty is Empty.SUPPRESS:
+    if semantics.empty.is_never:
         semantics = replace(semantics, empty=Empty.EMIT)
     reports = _reports_of(replace(setting, semantics=semantics))
     return [report.relation.rows for report in reports]

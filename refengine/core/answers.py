@@ -14,7 +14,6 @@ from refengine.core.plan import Plan, operator
 from refengine.core.query import Body, Query
 from refengine.core.r2s import AnswerChange
 from refengine.core.schedule import WindowContent
-from refengine.core.semantics import R2S
 from refengine.core.window import Content
 from refengine.model.elements import Bag, Dataset, Relation, canonical_dataset
 from refengine.model.errors import RefengineError
@@ -59,7 +58,7 @@ class RecomputedAnswers:
     def __init__(self, query: Query, planned: Plan, lookup: Lookup, skip: int = 0) -> None:
         self.lookup = lookup
         self.collection = planned.semantics.collection
-        self.is_append = operator(query, planned.semantics) is R2S.APPEND
+        self.is_append = operator(query, planned.semantics).reads_kept_content
         self.contents: tuple[Content, ...] = ((),) * len(planned.views)
         self.base: Bag = Counter()
         self.now: Bag = Counter()

@@ -15,7 +15,7 @@ from refengine.core import tick, window
 from refengine.core.growing import GrowingElements, GrowingList
 from refengine.core.plan import Plan, horizon, next_id, plan_without_elements, sentinel
 from refengine.core.query import Query, Window, WindowKind
-from refengine.core.semantics import AllowedLateness, Anchor, Semantics, Tick
+from refengine.core.semantics import AllowedLateness, Anchor, Semantics
 from refengine.core.window import Content, WindowView
 from refengine.model import elements as model
 from refengine.model.elements import (
@@ -70,7 +70,11 @@ class GrowingView:
         """
         if self.elements:
             return True
-        return self.view.t0 is not None and self.semantics.anchor is not Anchor.FIRST
+        match self.semantics.anchor:
+            case Anchor.FIRST:
+                return False
+            case Anchor.T0 | int() | None:
+                return self.view.t0 is not None
 
     def check(self, element: Element) -> None:
         """Check that the window has a key for an element (WIN-15). Raises InvalidStream."""
@@ -346,7 +350,7 @@ class Arrivals:
                 "the elements of all streams in the order of t_app, or evaluate the streams whole",
                 rule="ENG-8",
             )
-        if self.semantics.tick is Tick.BATCH and not is_late:
+        if self.semantics.tick.needs_batches and not is_late:
             tick.batch_id(element)  # raises if it has none
         if isinstance(self.semantics.horizon, int):
             horizon(self.specs, [element], self.semantics.horizon)  # raises if it is not after that

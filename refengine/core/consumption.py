@@ -64,9 +64,11 @@ def choose_partner(candidates: Sequence[Match], policy: Consumption) -> Match:
     """R2R-22: Return the match that is joined, of those that wait in the order in which they came:
     the last one under `recent`, the first one under `chronological`.
     """
-    if policy is Consumption.RECENT:
-        return candidates[-1]
-    return candidates[0]
+    match policy:
+        case Consumption.RECENT:
+            return candidates[-1]
+        case Consumption.CHRONOLOGICAL | Consumption.UNRESTRICTED:
+            return candidates[0]
 
 
 class PatternJoins:

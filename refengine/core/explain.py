@@ -12,12 +12,6 @@ ANSWERS = {
     Form.ASK: "ASK answers with one row, true or false (R2R-3).",
     Form.CONSTRUCT: "CONSTRUCT answers with a set of triples (R2R-4).",
 }
-OPERATORS = {
-    R2S.RSTREAM: "each report has the whole answer (R2S-1)",
-    R2S.ISTREAM: "each report has the rows that are new since the answer before (R2S-2)",
-    R2S.DSTREAM: "each report has the rows that are gone since the answer before (R2S-3)",
-    R2S.APPEND: "each report has the rows that no element of the content before gave (R2S-7)",
-}
 
 
 def explain(query: Query, static: bool = False) -> list[str]:
@@ -125,4 +119,16 @@ def _explain_graphs(query: Query, static: bool) -> Iterator[str]:
 def _explain_operator(r2s: R2S | None) -> str:
     if r2s is None:
         return "The query states no operator of R2S: the semantics says it (R2S-6)."
-    return f"The query states {r2s}: {OPERATORS[r2s]}."
+    return f"The query states {r2s}: each report has {_rows_of(r2s)} ({r2s.rule})."
+
+
+def _rows_of(r2s: R2S) -> str:
+    match r2s:
+        case R2S.RSTREAM:
+            return "the whole answer"
+        case R2S.ISTREAM:
+            return "the rows that are new since the answer before"
+        case R2S.DSTREAM:
+            return "the rows that are gone since the answer before"
+        case R2S.APPEND:
+            return "the rows that no element of the content before gave"

@@ -27,7 +27,6 @@ from refengine.core.semantics import (
     Condition,
     End,
     Semantics,
-    Trigger,
     refuse_incomplete,
 )
 from refengine.core.static import refuse_unknown_graphs
@@ -235,15 +234,22 @@ def _problems_of_closure(kinds: Sequence[WindowKind], semantics: Semantics) -> I
 
 def _problems_of_statements(query: Query, semantics: Semantics) -> Iterator[str]:
     """Yield what a query states, or leaves unsaid, that does not go with a semantics."""
-    if query.r2s in (R2S.ISTREAM, R2S.DSTREAM) and semantics.base is None:
+    if query.r2s is not None and query.r2s.needs_base and semantics.base is None:
         yield (
             f"the query states {query.r2s}, which needs a base to compare with; write "
             f"r2s={query.r2s} base=previous"
         )
-    if semantics.t0 == T0.REGISTRATION and query.registered is None:
-        yield "t0=registration needs the instant of registration; give the query its key registered"
-    if semantics.trigger is Trigger.EXPLICIT and not any(spec.triggers for spec in query.windows):
-        yield "trigger=explicit needs a window with triggers = true"
+    needs_registration = (
+        isinstance(semantics.t0, T0) and semantics.t0.needed_instant == "registered"
+    )
+    if needs_registration and query.registered is None:
+        yield (
+            f"t0={semantics.t0} needs the instant of registration; "
+            "give the query its key registered"
+        )
+    is_one_marked = any(spec.triggers for spec in query.windows)
+    if semantics.trigger.needs_marked_windows and not is_one_marked:
+        yield f"trigger={semantics.trigger} needs a window with triggers = true"
     if semantics.is_consuming:
         reason = why_not_consumed(query)
         if reason is not None:
@@ -262,7 +268,7 @@ def why_not_consumed(query: Query) -> str | None:
         return "needs one window without a name, of kind range without a slide or unbounded"
     if first.lag:
         return "needs a window without a lag"
-    if query.r2s not in (None, R2S.APPEND):
+    if query.r2s is not None and not query.r2s.reads_kept_content:
         return f"needs append, and the query states {query.r2s}"
     if patterns_of(query.body) is None:
         return "needs a body that is a SELECT over triple patterns alone, without property paths"
@@ -327,7 +333,7 @@ def horizon(windows: Iterable[Window], elements: Sequence[Element], end: int | E
                 element.app if element.end is None else element.end for element in elements
             )
             return last_end + max(map(window.longest_stay, windows)) + 2
-        case _:
+        case int():
             if elements and end <= elements[-1].app:
                 raise InvalidSemantics(
                     f"horizon {end} is not after the last element, at {elements[-1].app}",

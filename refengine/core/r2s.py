@@ -87,19 +87,6 @@ def emits_output(empty: Empty, output: Bag, last: Bag) -> bool:
             return bool(output) or bool(last)
 
 
-def reads_last_output(empty: Empty) -> bool:
-    """Return whether `emits_output` depends on the output of the evaluation before.
-
-    If it does, a part of a stream needs the last two evaluations before it (ENG-7), and arrival
-    orders that were not recorded are not searched (ORA-7).
-    """
-    match empty:
-        case Empty.EMIT | Empty.SUPPRESS:
-            return False
-        case Empty.ONCE:
-            return True
-
-
 class AnswerChange(NamedTuple):
     """A body's answer at an evaluation, and how it differs from the baseline that it is compared
     with.
@@ -132,6 +119,7 @@ class RelationToStream:
 
     def __init__(self, operator: R2S, base: Base | None, empty: Empty) -> None:
         self.operator = operator
+        self.emits_whole_answers = operator.emits_whole_answers  # asked at each evaluation
         self.base_choice = base
         self.empty = empty
         self.last: Bag = Counter()
@@ -139,7 +127,7 @@ class RelationToStream:
     def step(self, change: AnswerChange) -> Output:
         """Return the output of the next evaluation (R2S-1 to R2S-9)."""
         compared = change.came
-        if self.operator is R2S.RSTREAM:
+        if self.emits_whole_answers:
             compared = change.now
         rows = relation_to_stream(self.operator, compared, change.gone)
         is_emitted = emits_output(self.empty, rows, self.last)

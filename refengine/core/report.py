@@ -96,8 +96,8 @@ def anchor(semantics: Semantics, view: WindowView) -> int | None:
             return view.t0
         case Anchor.FIRST:
             return view.first
-        case integer:
-            return integer
+        case int() | None as stated:
+            return stated
 
 
 def periodic_instants(semantics: Semantics, view: WindowView, span: range) -> range:
@@ -157,16 +157,21 @@ def fires(trigger: Trigger, views: Sequence[WindowView], at: Sequence[range]) ->
     """REP-12: Return the instants at which the query is reported, as progressions; none if there
     are none. `at` has for each window the instants at which its conditions hold.
     """
+    return [instants for instants in _firing_instants(trigger, views, at) if instants]
+
+
+def _firing_instants(
+    trigger: Trigger, views: Sequence[WindowView], at: Sequence[range]
+) -> Sequence[range]:
     match trigger:
         case Trigger.ALL:
-            at = [reduce(meet, at)]
+            return [reduce(meet, at)]
         case Trigger.LEADING:
-            at = at[:1]
+            return at[:1]
         case Trigger.EXPLICIT:
-            at = [instants for view, instants in zip(views, at, strict=True) if view.spec.triggers]
+            return [span for view, span in zip(views, at, strict=True) if view.spec.triggers]
         case Trigger.ANY:
-            pass
-    return [instants for instants in at if instants]
+            return at
 
 
 def choose_in_gap(gap: MissedInstants, firing: Iterable[Firing]) -> Iterable[Firing]:

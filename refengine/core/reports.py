@@ -16,7 +16,7 @@ from refengine.core.plan import Plan, operator
 from refengine.core.query import Query
 from refengine.core.r2s import AnswerChange, Output, RelationToStream
 from refengine.core.schedule import Evaluation
-from refengine.core.semantics import R2S, Empty, Instant, Semantics
+from refengine.core.semantics import Instant, Semantics
 from refengine.core.window import Content
 from refengine.model.elements import MOST_SHOWN, Element, Relation
 from refengine.model.errors import RefengineError
@@ -136,7 +136,7 @@ class ReportMaker:
         self.answers = answers
         self.r2s = RelationToStream(applied, semantics.base, semantics.empty)
         # whether nothing becomes of an answer that is as its base
-        self.is_silent = applied is not R2S.RSTREAM and semantics.empty is Empty.SUPPRESS
+        self.is_silent = not applied.emits_whole_answers and semantics.empty.is_never
 
     def step(self, at: Evaluation) -> Step:
         """Return the step of the next evaluation. Raises what R2R raises, with the windows and the

@@ -16,7 +16,7 @@ from refengine.core.moving import instants
 from refengine.core.plan import Plan
 from refengine.core.query import WindowKind
 from refengine.core.report import Firing
-from refengine.core.semantics import ChangeBaseline, Condition, End, Semantics
+from refengine.core.semantics import Condition, Semantics
 from refengine.core.window import Content, Frame, WindowView
 from refengine.model.errors import RefengineError, TooManyReports, require
 from refengine.model.messages import display
@@ -260,7 +260,7 @@ def reportable_instants(
     The window holds `content` in the whole stretch `span`. `reported` and `before` are its contents
     as last reported and at the instant before the stretch; `own` is the arrival's own instant.
     """
-    against_previous = semantics.change_baseline is ChangeBaseline.PREVIOUS
+    against_previous = semantics.change_baseline.is_of_previous_instant
     is_tuple_based = view.spec.kind is WindowKind.TUPLE
     if Condition.CHANGE in semantics.report and against_previous and not is_tuple_based:
         span = span[:1]  # the others have the content of the instant before
@@ -345,7 +345,9 @@ def bounded(count: int, bound: int, planned: Plan, k: int) -> int:
             since = f"element {k} at {arrivals[k - 1].app}"
         until = f"element {k + 1} at {arrivals[k].app}"
         # the sentinel comes last and has no triples (ENG-1)
-        may_be_sentinel = planned.semantics.horizon is not End.NONE and k == len(arrivals) - 1
+        horizon = planned.semantics.horizon
+        has_sentinel = isinstance(horizon, int) or not horizon.is_last_arrival
+        may_be_sentinel = has_sentinel and k == len(arrivals) - 1
         if may_be_sentinel and not arrivals[k].graph:
             until = f"the horizon at {arrivals[k].app}"
         raise TooManyReports(

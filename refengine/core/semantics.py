@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from itertools import product
 from types import MappingProxyType, NoneType
-from typing import Any, Literal, TypedDict, Unpack, get_args, get_type_hints
+from typing import Any, Literal, Self, TypedDict, TypeGuard, Unpack, get_args, get_type_hints
 
 from refengine.model.elements import TIME_BOUND, require_64_bits
 from refengine.model.errors import InvalidSemantics, UnknownField
@@ -16,187 +16,489 @@ from refengine.model.held import as_length
 from refengine.model.messages import did_you_mean, display, integer, nearest
 
 
-class Closure(StrEnum):
+class NamedValue(StrEnum):
+    """A value of a field of `Semantics` that has a name: the word, the `rule` of SPEC.md that says
+    what it means, and the `sentence` by which a page says that an engine has it. The sentence is
+    empty if no diagnosis tries the field.
+
+    A property of a value asks one question. Its `match` names every member, so that mypy reports a
+    new one for which the question has no answer.
+    """
+
+    rule: str
+    sentence: str
+
+    # without the defaults, type checkers would refuse `Tick("time")`
+    def __new__(cls, word: str, rule: str = "", sentence: str = "") -> Self:
+        """Return a member from its word, its rule and its sentence."""
+        member = str.__new__(cls, word)
+        member._value_ = word
+        member.rule = rule
+        member.sentence = sentence
+        return member
+
+
+class Closure(NamedValue):
     """Which borders belong to a window (WIN-2)."""
 
-    RIGHT_OPEN = "[)"
-    LEFT_OPEN = "(]"
-    CLOSED = "[]"
+    RIGHT_OPEN = "[)", "WIN-2", "It counts the lower border of each window, and not the upper one"
+    LEFT_OPEN = "(]", "WIN-2", "It counts the upper border of each window, and not the lower one"
+    CLOSED = "[]", "WIN-2", "It counts both borders of each window"
+
+    @property
+    def is_left_open(self) -> bool:
+        """Whether the upper border belongs to a window, and the lower one does not."""
+        match self:
+            case Closure.LEFT_OPEN:
+                return True
+            case Closure.RIGHT_OPEN | Closure.CLOSED:
+                return False
 
 
-class Condition(StrEnum):
-    """The report conditions (REP-1 to REP-4)."""
+class Condition(NamedValue):
+    """The report conditions (REP-1 to REP-4). Pages have sentences for sets of them."""
 
-    CLOSE = "window-close"
-    CHANGE = "content-change"
-    NON_EMPTY = "non-empty"
-    PERIODIC = "periodic"
+    CLOSE = "window-close", "REP-1"
+    CHANGE = "content-change", "REP-2"
+    NON_EMPTY = "non-empty", "REP-3"
+    PERIODIC = "periodic", "REP-4"
+
+    @property
+    def is_on_instants(self) -> bool:
+        """REP-5: Whether the condition asks for an instant, and not for a content (REP-6)."""
+        match self:
+            case Condition.CLOSE | Condition.PERIODIC:
+                return True
+            case Condition.CHANGE | Condition.NON_EMPTY:
+                return False
 
 
-class Tick(StrEnum):
+class Tick(NamedValue):
     """Which arrivals are looked at (TICK-1 to TICK-3)."""
 
-    TUPLE = "tuple"
-    TIME = "time"
-    BATCH = "batch"
+    TUPLE = "tuple", "TICK-1", "It looks at its windows at every element, also at simultaneous ones"
+    TIME = "time", "TICK-2", "It looks at its windows once for all elements of an instant"
+    BATCH = "batch", "TICK-3", "It looks at its windows once for each batch"
+
+    @property
+    def is_each_arrival(self) -> bool:
+        """Whether every arrival is looked at."""
+        match self:
+            case Tick.TUPLE:
+                return True
+            case Tick.TIME | Tick.BATCH:
+                return False
+
+    @property
+    def is_by_time(self) -> bool:
+        """Whether an arrival is looked at iff time has advanced, so that all elements of the
+        instants before are there.
+        """
+        match self:
+            case Tick.TIME:
+                return True
+            case Tick.TUPLE | Tick.BATCH:
+                return False
+
+    @property
+    def needs_batches(self) -> bool:
+        """Whether every element needs a batch id."""
+        match self:
+            case Tick.BATCH:
+                return True
+            case Tick.TUPLE | Tick.TIME:
+                return False
 
 
-class R2S(StrEnum):
+class R2S(NamedValue):
     """The relation-to-stream operators (R2S-1 to R2S-3, R2S-7)."""
 
-    RSTREAM = "Rstream"
-    ISTREAM = "Istream"
-    DSTREAM = "Dstream"
-    APPEND = "append"
+    RSTREAM = "Rstream", "R2S-1", "It sends the whole answer each time (Rstream)"
+    ISTREAM = "Istream", "R2S-2", "It sends only the rows that are new (Istream)"
+    DSTREAM = "Dstream", "R2S-3", "It sends only the rows that are gone (Dstream)"
+    APPEND = "append", "R2S-7", "It sends only rows that rest on a new element"
+
+    @property
+    def emits_whole_answers(self) -> bool:
+        """Whether each output is the answer, which is compared with no other."""
+        match self:
+            case R2S.RSTREAM:
+                return True
+            case R2S.ISTREAM | R2S.DSTREAM | R2S.APPEND:
+                return False
+
+    @property
+    def needs_base(self) -> bool:
+        """Whether the field `base` says what an answer is compared with."""
+        match self:
+            case R2S.ISTREAM | R2S.DSTREAM:
+                return True
+            case R2S.RSTREAM | R2S.APPEND:
+                return False
+
+    @property
+    def emits_new_rows_of_answers(self) -> bool:
+        """Whether an output is what an answer has more than its base."""
+        match self:
+            case R2S.ISTREAM:
+                return True
+            case R2S.RSTREAM | R2S.DSTREAM | R2S.APPEND:
+                return False
+
+    @property
+    def reads_kept_content(self) -> bool:
+        """Whether an answer is compared with that over what was in the content before and still
+        is.
+        """
+        match self:
+            case R2S.APPEND:
+                return True
+            case R2S.RSTREAM | R2S.ISTREAM | R2S.DSTREAM:
+                return False
 
 
-class Base(StrEnum):
+class Base(NamedValue):
     """What Istream and Dstream compare with (R2S-4, R2S-8)."""
 
-    PREVIOUS = "previous"
-    NEW = "previous-new"
+    PREVIOUS = "previous", "R2S-4"
+    NEW = "previous-new", "R2S-8"
+
+    @property
+    def may_be_older(self) -> bool:
+        """Whether the base may be an answer before that of the previous evaluation."""
+        match self:
+            case Base.NEW:
+                return True
+            case Base.PREVIOUS:
+                return False
 
 
-class Empty(StrEnum):
+class Empty(NamedValue):
     """Whether an empty output is emitted: always or never (R2S-5), or once after an output that is
     not empty (R2S-9).
     """
 
-    EMIT = "emit"
-    SUPPRESS = "suppress"
-    ONCE = "once"
+    EMIT = "emit", "R2S-5", "It sends every empty output"
+    SUPPRESS = "suppress", "R2S-5", "It sends no empty output"
+    ONCE = "once", "R2S-9", "It sends an empty output only after one with rows"
+
+    @property
+    def is_always(self) -> bool:
+        """Whether every empty output is emitted."""
+        match self:
+            case Empty.EMIT:
+                return True
+            case Empty.SUPPRESS | Empty.ONCE:
+                return False
+
+    @property
+    def is_never(self) -> bool:
+        """Whether no empty output is emitted."""
+        match self:
+            case Empty.SUPPRESS:
+                return True
+            case Empty.EMIT | Empty.ONCE:
+                return False
+
+    @property
+    def reads_last_output(self) -> bool:
+        """Whether an empty output is emitted or not depending on the output before it.
+
+        If so, a part of a stream needs the last two evaluations before it (ENG-7), and arrival
+        orders that were not recorded are not searched (ORA-7).
+        """
+        match self:
+            case Empty.EMIT | Empty.SUPPRESS:
+                return False
+            case Empty.ONCE:
+                return True
 
 
-class Collection(StrEnum):
+class Collection(NamedValue):
     """What an answer is (R2R-9)."""
 
-    BAG = "bag"
-    SET = "set"
+    BAG = "bag", "R2R-9", "It keeps equal rows of an answer"
+    SET = "set", "R2R-9", "It drops equal rows of an answer"
+
+    @property
+    def drops_equal_rows(self) -> bool:
+        """Whether of equal rows one is kept."""
+        match self:
+            case Collection.SET:
+                return True
+            case Collection.BAG:
+                return False
 
 
-class Consumption(StrEnum):
+class Consumption(NamedValue):
     """Whether an element that was part of a match can be part of another, and if not, which of
     several matches that wait is joined: the last or the first (R2R-22).
     """
 
-    UNRESTRICTED = "unrestricted"
-    RECENT = "recent"
-    CHRONOLOGICAL = "chronological"
+    UNRESTRICTED = "unrestricted", "R2R-22", "It uses an element in any number of matches"
+    RECENT = "recent", "R2R-22", "It uses an element once, with the latest that wait"
+    CHRONOLOGICAL = (
+        "chronological",
+        "R2R-22",
+        "It uses an element once, with the earliest that wait",
+    )
+
+    @property
+    def uses_up_elements(self) -> bool:
+        """Whether matches use up the elements that they are made of."""
+        match self:
+            case Consumption.UNRESTRICTED:
+                return False
+            case Consumption.RECENT | Consumption.CHRONOLOGICAL:
+                return True
 
 
-class Instant(StrEnum):
+class Instant(NamedValue):
     """The output instant that a report is stamped with (ENG-4)."""
 
-    CLOSE = "close"
-    EVALUATION = "evaluation"
-    TRIGGER = "trigger"
-    EAGER = "eager"
+    CLOSE = "close", "ENG-4"
+    EVALUATION = "evaluation", "ENG-4"
+    TRIGGER = "trigger", "ENG-4"
+    EAGER = "eager", "ENG-4"
 
 
-class T0(StrEnum):
+class T0(NamedValue):
     """The start of window 0 by a policy (WIN-10) or a published formula (WIN-7); an integer is the
     other kind of value.
     """
 
-    FIRST = "first-element"
-    REACH = "first-reach"
-    REGISTRATION = "registration"
-    EPOCH = "epoch"
-    CORAL8 = "coral8"
-    ORACLE_CEP = "oracle-cep"
-    STREAM = "stream"
-    FLINK = "flink"
-    STORM = "storm"
-    KAFKA_STREAMS = "kafka-streams"
+    FIRST = "first-element", "WIN-10", "It begins its first window at the first element"
+    REACH = (
+        "first-reach",
+        "WIN-10",
+        "It begins its first window so that it ends at the first element",
+    )
+    REGISTRATION = (
+        "registration",
+        "WIN-10",
+        "It begins its first window when the query is registered",
+    )
+    EPOCH = "epoch", "WIN-10", "It aligns its windows with time 0, before the first element as well"
+    CORAL8 = "coral8", "WIN-7", "It begins its windows by Coral8's formula"
+    ORACLE_CEP = "oracle-cep", "WIN-7", "It begins its windows by Oracle CEP's formula"
+    STREAM = "stream", "WIN-7", "It begins its windows by STREAM's formula"
+    FLINK = "flink", "WIN-7", "It begins its windows by Flink's formula"
+    STORM = "storm", "WIN-7", "It begins its windows by Storm's formula"
+    KAFKA_STREAMS = "kafka-streams", "WIN-7", "It begins its windows by Kafka Streams' formula"
+
+    @property
+    def is_formula(self) -> bool:
+        """WIN-7: Whether it is a published formula, and no policy."""
+        match self:
+            case T0.FIRST | T0.REACH | T0.REGISTRATION | T0.EPOCH:
+                return False
+            case T0.CORAL8 | T0.ORACLE_CEP | T0.STREAM | T0.FLINK | T0.STORM | T0.KAFKA_STREAMS:
+                return True
+
+    @property
+    def needed_instant(self) -> Literal["offset", "registered"] | None:
+        """WIN-10: The name of the instant that must be given with it; None if none must."""
+        match self:
+            case T0.EPOCH:
+                return "offset"
+            case T0.REGISTRATION:
+                return "registered"
+            case T0.FIRST | T0.REACH:
+                return None
+            case T0.CORAL8 | T0.ORACLE_CEP | T0.STREAM | T0.FLINK | T0.STORM | T0.KAFKA_STREAMS:
+                return None
 
 
-POLICIES = frozenset({T0.FIRST, T0.REACH, T0.REGISTRATION, T0.EPOCH})
-
-
-def is_formula(t0: object) -> bool:
+def is_formula(t0: object) -> TypeGuard[T0]:
     """WIN-7: Return whether a t0 is one of the published formulas, and neither a policy nor an
     integer.
     """
-    return isinstance(t0, T0) and t0 not in POLICIES
+    return isinstance(t0, T0) and t0.is_formula
 
 
-class Slide(StrEnum):
+POLICIES = frozenset(t0 for t0 in T0 if not t0.is_formula)
+
+
+class Slide(NamedValue):
     """Whether a stated slide is honoured (WIN-17)."""
 
-    STATED = "stated"
-    IGNORED = "ignored"
+    STATED = "stated", "WIN-17", "It moves its windows by the slide of the query"
+    IGNORED = (
+        "ignored",
+        "WIN-17",
+        "It ignores the slide of the query: windows move with every instant",
+    )
 
 
-class Partial(StrEnum):
+class Partial(NamedValue):
     """What becomes of the windows that t0 cuts (WIN-11)."""
 
-    SUPPRESSED = "suppressed"
-    REPORTED = "reported"
-    CLIPPED = "clipped"
+    SUPPRESSED = "suppressed", "WIN-11", "It leaves out the windows that open before t0"
+    REPORTED = "reported", "WIN-11", "It reports windows that open before t0"
+    CLIPPED = "clipped", "WIN-11", "It reports windows that open before t0, cut off there"
+
+    @property
+    def are_left_out(self) -> bool:
+        """Whether window 0 is the first one."""
+        match self:
+            case Partial.SUPPRESSED:
+                return True
+            case Partial.REPORTED | Partial.CLIPPED:
+                return False
+
+    @property
+    def begin_at_t0(self) -> bool:
+        """Whether these windows are there, without what is before t0."""
+        match self:
+            case Partial.CLIPPED:
+                return True
+            case Partial.SUPPRESSED | Partial.REPORTED:
+                return False
 
 
-class CloseRule(StrEnum):
+class CloseRule(NamedValue):
     """Which arrival closes a window [o, c): one at c, or one past it (TICK-6)."""
 
-    REACHED = "reached"
-    PASSED = "passed"
+    REACHED = "reached", "TICK-6", "It closes a window as soon as an element reaches its end"
+    PASSED = "passed", "TICK-6", "It closes a window only when an element has passed its end"
+
+    @property
+    def needs_later_arrival(self) -> bool:
+        """Whether an arrival at c does not close the window."""
+        match self:
+            case CloseRule.PASSED:
+                return True
+            case CloseRule.REACHED:
+                return False
 
 
-class Anchor(StrEnum):
+class Anchor(NamedValue):
     """What a period counts from (REP-11); an integer is the other kind of value."""
 
-    T0 = "t0"
-    FIRST = "first-element"
+    T0 = "t0", "REP-11"
+    FIRST = "first-element", "REP-11"
 
 
-class ChangeBaseline(StrEnum):
+class ChangeBaseline(NamedValue):
     """What content change compares with (REP-8)."""
 
-    LAST = "last-report"
-    PREVIOUS = "previous-instant"
+    LAST = "last-report", "REP-8"
+    PREVIOUS = "previous-instant", "REP-8"
+
+    @property
+    def is_of_last_report(self) -> bool:
+        """Whether it is the content last reported."""
+        match self:
+            case ChangeBaseline.LAST:
+                return True
+            case ChangeBaseline.PREVIOUS:
+                return False
+
+    @property
+    def is_of_previous_instant(self) -> bool:
+        """Whether it is the content at the previous instant, reported or not."""
+        match self:
+            case ChangeBaseline.PREVIOUS:
+                return True
+            case ChangeBaseline.LAST:
+                return False
 
 
-class ChangeScope(StrEnum):
+class ChangeScope(NamedValue):
     """What content change compares (REP-9)."""
 
-    ELEMENTS = "elements"
-    GRAPH = "graph"
+    ELEMENTS = "elements", "REP-9", "It takes a repeated triple for a change of the content"
+    GRAPH = "graph", "REP-9", "It takes a repeated triple for no change of the content"
+
+    @property
+    def reads_graphs(self) -> bool:
+        """Whether the triples of the contents are compared."""
+        match self:
+            case ChangeScope.GRAPH:
+                return True
+            case ChangeScope.ELEMENTS:
+                return False
 
 
-class ExpirySeen(StrEnum):
+class ExpirySeen(NamedValue):
     """When an expiry at the instant of an arrival is seen (TICK-7)."""
 
-    REPLAYED = "replayed"
-    EAGER = "eager"
+    REPLAYED = "replayed", "TICK-7", "It sees an element expire only together with the next arrival"
+    EAGER = "eager", "TICK-7", "It sees elements expire before the arrival of the same instant"
+
+    @property
+    def is_before_arrival(self) -> bool:
+        """Whether it is seen before the arrival of the same instant."""
+        match self:
+            case ExpirySeen.EAGER:
+                return True
+            case ExpirySeen.REPLAYED:
+                return False
 
 
-class MissedInstants(StrEnum):
+class MissedInstants(NamedValue):
     """Which instants between two arrivals are reported (REP-10)."""
 
-    ALL = "all"
-    LATEST = "latest"
+    ALL = "all", "REP-10", "It reports each window that ends between two arrivals"
+    LATEST = "latest", "REP-10", "It reports only the last window that ends between two arrivals"
+
+    @property
+    def leaves_some_out(self) -> bool:
+        """Whether some of several instants are not reported."""
+        match self:
+            case MissedInstants.ALL:
+                return False
+            case MissedInstants.LATEST:
+                return True
 
 
-class Trigger(StrEnum):
+class Trigger(NamedValue):
     """Which of several windows make a query be evaluated (REP-12)."""
 
-    ANY = "any"
-    ALL = "all"
-    LEADING = "leading"
-    EXPLICIT = "explicit"
+    ANY = "any", "REP-12"
+    ALL = "all", "REP-12"
+    LEADING = "leading", "REP-12"
+    EXPLICIT = "explicit", "REP-12"
+
+    @property
+    def is_any_window(self) -> bool:
+        """Whether any window is enough."""
+        match self:
+            case Trigger.ANY:
+                return True
+            case Trigger.ALL | Trigger.LEADING | Trigger.EXPLICIT:
+                return False
+
+    @property
+    def needs_marked_windows(self) -> bool:
+        """Whether the query says which windows count."""
+        match self:
+            case Trigger.EXPLICIT:
+                return True
+            case Trigger.ANY | Trigger.ALL | Trigger.LEADING:
+                return False
 
 
-class End(StrEnum):
+class End(NamedValue):
     """What follows the last arrival (ENG-1); an integer horizon is the other kind of value."""
 
-    NONE = "none"
-    FLUSH = "flush"
+    NONE = "none", "ENG-1", "It reports nothing after the last element"
+    FLUSH = "flush", "ENG-1", "It reports the windows that are still open at the end"
+
+    @property
+    def is_last_arrival(self) -> bool:
+        """Whether nothing follows the last arrival."""
+        match self:
+            case End.NONE:
+                return True
+            case End.FLUSH:
+                return False
 
 
-class AllowedLateness(StrEnum):
+class AllowedLateness(NamedValue):
     """What becomes of elements out of order (MOD-2); a bound is the other kind of value."""
 
-    REJECT = "reject"
+    REJECT = "reject", "MOD-2"
 
 
 Conditions = frozenset[Condition]
@@ -304,7 +606,7 @@ class Semantics:
     @property
     def is_consuming(self) -> bool:
         """R2R-22: Whether matches use up the elements that they are made of."""
-        return self.consumption is not Consumption.UNRESTRICTED
+        return self.consumption.uses_up_elements
 
 
 def refuse_no_names(values: tuple[object, ...], fields: Mapping[str, object]) -> None:
@@ -348,36 +650,37 @@ def companions(semantics: Semantics) -> tuple[tuple[str, bool, str, str], ...]:
     with whether the other field has that value, with that in words, and with an example of a value.
     """
     is_periodic = Condition.PERIODIC in semantics.report
-    is_difference = semantics.r2s in (R2S.ISTREAM, R2S.DSTREAM)
+    is_difference = semantics.r2s.needs_base
+    is_aligned = isinstance(semantics.t0, T0) and semantics.t0.needed_instant == "offset"
     return (
         ("period", is_periodic, "report is periodic", "1000"),
         ("anchor", is_periodic, "report is periodic", "0"),
-        ("offset", semantics.t0 == T0.EPOCH, "t0 is epoch", "0"),
+        ("offset", is_aligned, "t0 is epoch", "0"),
         ("base", is_difference, "r2s is Istream or Dstream", "previous"),
     )
 
 
 def value_without_meaning(semantics: Semantics) -> str | None:
     """SEM-2: Return why a value means nothing beside the others; None if all have a meaning."""
-    is_left_open = semantics.closure in (Closure.LEFT_OPEN, None)
+    is_left_open = semantics.closure is None or semantics.closure.is_left_open
     if is_formula(semantics.t0) and not is_left_open:
         return (
             f"t0={semantics.t0} is a formula over windows (o, c]; write closure=(] or an integer t0"
         )
     if semantics.period is not None and semantics.period <= 0:
         return f"period must be > 0, got {semantics.period}"
-    on_instants = semantics.report & {Condition.CLOSE, Condition.PERIODIC}
-    if semantics.missed_instants is MissedInstants.LATEST and not on_instants:
+    on_instants = any(condition.is_on_instants for condition in semantics.report)
+    if semantics.missed_instants.leaves_some_out and not on_instants:
         return (
-            "missed_instants=latest needs instants to choose from: window-close or periodic; "
-            "write missed_instants=all"
+            f"missed_instants={semantics.missed_instants} needs instants to choose from: "
+            "window-close or periodic; write missed_instants=all"
         )
     if isinstance(semantics.allowed_lateness, int) and semantics.allowed_lateness < 0:
         return (
             f"allowed_lateness must be >= 0, got {semantics.allowed_lateness}; "
             "write allowed_lateness=reject"
         )
-    is_by_arrival = semantics.r2s is R2S.APPEND and semantics.report == {Condition.CHANGE}
+    is_by_arrival = semantics.r2s.reads_kept_content and semantics.report == {Condition.CHANGE}
     if semantics.is_consuming and not is_by_arrival:
         return (
             f"consumption={semantics.consumption} is of matches that go out as they are completed; "
@@ -393,8 +696,8 @@ _KINDS = {
     for name, hint in get_type_hints(Semantics).items()
     if name != "report"
 }
-ENUMS: Mapping[str, type[StrEnum]] = MappingProxyType(
-    {n: k for n, kinds in _KINDS.items() for k in kinds if issubclass(k, StrEnum)}
+ENUMS: Mapping[str, type[NamedValue]] = MappingProxyType(
+    {n: k for n, kinds in _KINDS.items() for k in kinds if issubclass(k, NamedValue)}
 )
 INTEGRAL = frozenset(name for name, kinds in _KINDS.items() if int in kinds)
 OPTIONAL = frozenset(name for name, kinds in _KINDS.items() if NoneType in kinds)

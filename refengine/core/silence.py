@@ -14,13 +14,10 @@ from refengine.core.query import Query, WindowKind
 from refengine.core.reports import Step
 from refengine.core.schedule import evaluations
 from refengine.core.semantics import (
-    R2S,
     CloseRule,
     Condition,
-    Empty,
     End,
     MissedInstants,
-    Partial,
     Semantics,
     Trigger,
     show,
@@ -31,7 +28,6 @@ from refengine.model.errors import RefengineError, require
 
 MOST_EVALUATIONS = 10_000  # that are looked at with another value
 MOST_ARRIVALS_FOR_PAIRS = 100_000  # of a plan that is tried with two other values at once
-OPERATORS = {R2S.RSTREAM: "R2S-1", R2S.ISTREAM: "R2S-2", R2S.DSTREAM: "R2S-3", R2S.APPEND: "R2S-7"}
 
 
 class OtherFields(NamedTuple):
@@ -74,7 +70,7 @@ def why_silent(
         applied = operator(query, planned.semantics)
         return (
             f"no report: {applied} gives no row for any of the {counts.evaluations} answers "
-            f"({OPERATORS[applied]}), and {_empty_outputs(planned.semantics)}; write r2s=Rstream "
+            f"({applied.rule}), and {_empty_outputs(planned.semantics)}; write r2s=Rstream "
             "base=none to see the answers"
         )
     if counts.with_elements:
@@ -89,8 +85,7 @@ def why_silent(
 
 
 def _empty_outputs(semantics: Semantics) -> str:
-    rule = "R2S-9" if semantics.empty is Empty.ONCE else "R2S-5"
-    return f"empty outputs are not sent by empty={semantics.empty} ({rule})"
+    return f"empty outputs are not sent by empty={semantics.empty} ({semantics.empty.rule})"
 
 
 def _why_nothing_is_looked_at(query: Query, streams: Mapping[str, Stream], planned: Plan) -> str:
@@ -118,8 +113,8 @@ def _alternatives(planned: Plan) -> Iterator[OtherFields]:
     """Yield which other value of a field may give reports, the likeliest first."""
     semantics = planned.semantics
     last = max(view.times[-1] for view in planned.views if view.times)
-    if semantics.horizon is End.NONE:
-        reason = f"nothing comes after {last} to close a window, by horizon=none"
+    if isinstance(semantics.horizon, End) and semantics.horizon.is_last_arrival:
+        reason = f"nothing comes after {last} to close a window, by horizon={semantics.horizon}"
         yield OtherFields({"horizon": End.FLUSH}, reason, "ENG-1")
     for view in planned.views:
         t0 = _t0_that_reaches(view)
@@ -129,11 +124,12 @@ def _alternatives(planned: Plan) -> Iterator[OtherFields]:
                 f"the elements come from {view.first} to {view.times[-1]}"
             )
             yield OtherFields({"t0": t0, "offset": None}, reason, "WIN-3")
-    if semantics.trigger is not Trigger.ANY:
+    if not semantics.trigger.is_any_window:
         reason = f"not every window that trigger={semantics.trigger} asks for is ready at once"
         yield OtherFields({"trigger": Trigger.ANY}, reason, "REP-12")
-    if semantics.close_rule is CloseRule.PASSED:
-        reason = "no element comes after the end of a window, as close_rule=passed asks"
+    if semantics.close_rule.needs_later_arrival:
+        close_rule = semantics.close_rule
+        reason = f"no element comes after the end of a window, as close_rule={close_rule} asks"
         yield OtherFields({"close_rule": CloseRule.REACHED}, reason, "TICK-6")
     yield from _other_conditions(semantics)
 
@@ -205,7 +201,7 @@ def why_not_shown(view: WindowView, semantics: Semantics) -> str | None:
     if first is None:
         return None
     fields = f"t0={semantics.t0}"
-    if semantics.partial is Partial.SUPPRESSED:
+    if semantics.partial.are_left_out:
         fields += f" and partial={semantics.partial}"
     return (
         f"nothing is shown before {first}, where the first window of the range on "
@@ -227,7 +223,7 @@ def notes_on_hidden_ranges(planned: Plan) -> Iterator[str]:
         slide = require(view.frame).slide
         slides = -((enters - first) // slide)
         forms = f"t0={require(view.t0) - slides * slide}"
-        if planned.semantics.partial is Partial.SUPPRESSED:
+        if planned.semantics.partial.are_left_out:
             forms += " or partial=reported"
         why = why_not_shown(view, planned.semantics)
         yield f"{why}; write {forms} to see what comes before (WIN-12)"

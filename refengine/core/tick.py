@@ -89,7 +89,7 @@ def interval_with_expiry(
     """TICK-7: Return the interval of an arrival, with its own instant if an expiry is seen there:
     if expiry is eager and the next window takes the place of the current one at that instant.
     """
-    if expiry is ExpirySeen.REPLAYED or interval.stop != own:
+    if not expiry.is_before_arrival or interval.stop != own:
         return interval
     if any(
         window_number(frame, own - 1) not in (None, window_number(frame, own)) for frame in frames

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from refengine.core.growing import first_after, first_from, first_kept
 from refengine.core.query import BORDERED, POSITIONS, Unit, Window, WindowKind
-from refengine.core.semantics import POLICIES, T0, Closure, Partial, Semantics, Slide
+from refengine.core.semantics import T0, Closure, Partial, Semantics, Slide
 from refengine.model.elements import TIME_BOUND, Element, valid
 from refengine.model.errors import InvalidSemantics, InvalidStream, require
 
@@ -117,9 +117,13 @@ def with_slide(spec: Window, choice: Slide) -> Window:
     """WIN-17: Return a window with the slide that it has under the semantics: the stated one, or 1
     if `choice` ignores the slides of `time` and `range`.
     """
-    if choice is Slide.IGNORED and spec.kind in (WindowKind.TIME, WindowKind.RANGE):
-        return replace(spec, slide=1)
-    return spec
+    if spec.kind not in (WindowKind.TIME, WindowKind.RANGE):
+        return spec
+    match choice:
+        case Slide.STATED:
+            return spec
+        case Slide.IGNORED:
+            return replace(spec, slide=1)
 
 
 def ids(spec: Window, elements: Sequence[Element]) -> Sequence[int]:
@@ -150,7 +154,7 @@ def origin(
     t0 = semantics.t0
     if isinstance(t0, int):
         return t0
-    if t0 in POLICIES:
+    if not t0.is_formula:
         return policy(spec, semantics, first, registered)
     if spec.kind is WindowKind.TUPLE:
         return origin_of_ids(t0, spec)
@@ -168,10 +172,12 @@ def origin_of_ids(formula: T0, spec: Window) -> int:
             return step - size
         case T0.STREAM:
             return -size
-        case _:
+        case T0.KAFKA_STREAMS:
             raise InvalidSemantics(
                 f"t0={formula} has no formula for tuple windows; give an integer", rule="WIN-7"
             )
+        case T0.FIRST | T0.REACH | T0.REGISTRATION | T0.EPOCH:
+            raise AssertionError(formula)
 
 
 def origin_of_times(formula: T0, spec: Window, first: int | None) -> int | None:
@@ -196,7 +202,7 @@ def origin_of_times(formula: T0, spec: Window, first: int | None) -> int | None:
             return first - size
         case T0.KAFKA_STREAMS:
             return max(0, first - size + step) // step * step - 1
-        case _:
+        case T0.FIRST | T0.REACH | T0.REGISTRATION | T0.EPOCH:
             raise AssertionError(formula)
 
 
@@ -228,8 +234,10 @@ def policy(
             return offset + slides * step
         case T0.REACH | T0.EPOCH:  # epoch without a size counts as ω = 0
             return first - size
-        case other:
-            raise AssertionError(other)
+        case T0.CORAL8 | T0.ORACLE_CEP | T0.STREAM | T0.FLINK | T0.STORM | T0.KAFKA_STREAMS:
+            raise AssertionError(semantics.t0)
+        case int():
+            raise AssertionError(semantics.t0)
 
 
 def longest_stay(spec: Window) -> int:
@@ -279,7 +287,7 @@ def frame(spec: Window, closure: Closure | None, t0: int, partial: Partial) -> F
     last = t0 + spec.span + high
     number_of_first = least(partial, spec.span, spec.step)
     floor = None
-    if partial is Partial.CLIPPED:
+    if partial.begin_at_t0:
         floor = first
     return Frame(first, last, spec.step, spec.kind, number_of_first, floor, spec.lag)
 

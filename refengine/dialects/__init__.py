@@ -19,7 +19,7 @@ from refengine.dialects import faults, grammar
 from refengine.dialects.cqels import CQELS
 from refengine.dialects.cqels2 import CQELS2
 from refengine.dialects.csparql import CSPARQL
-from refengine.dialects.dialect import IN_TEXT, Dialect
+from refengine.dialects.dialect import Dialect, has_text
 from refengine.dialects.faults import find_mistake, name_construct
 from refengine.dialects.rspql import RSP4J, RSPJS, RSPQL
 from refengine.dialects.source import DialectText, Unrenderable, end_offset, start_offset
@@ -181,12 +181,12 @@ def _operator(query: Query, spoken: Dialect, r2s: R2S | None) -> R2S | None:
     semantics if the text can state it. Raises Unrenderable.
     """
     own, wanted = query.r2s, query.r2s or r2s
-    if wanted in IN_TEXT and spoken.states(query.body.form):
+    if has_text(wanted) and spoken.states(query.body.form):
         return wanted
     if own is None or (own is r2s and not spoken.states(query.body.form)):
         return None  # there the semantics says it
     reason = f"{spoken.title} cannot state {own}"
-    if spoken.operators and own in IN_TEXT:
+    if spoken.operators and has_text(own):
         reason += f" of {query.body.form}"
     if r2s not in (None, own):
         reason += f", and the semantics says {r2s}"

@@ -15,7 +15,14 @@ from refengine.dialects.source import DialectText, Unrenderable, end_offset, sta
 from refengine.dialects.windows import RESERVED, ExtentForms
 from refengine.model.errors import Unsupported, require
 
-IN_TEXT = frozenset({R2S.RSTREAM, R2S.ISTREAM, R2S.DSTREAM})  # append has no text
+
+def has_text(operator: R2S | None) -> bool:
+    """Return whether dialects have a text for an operator."""
+    match operator:
+        case R2S.RSTREAM | R2S.ISTREAM | R2S.DSTREAM:
+            return True
+        case R2S.APPEND | None:
+            return False
 
 
 @dataclass(frozen=True)

@@ -17,10 +17,11 @@ class Elements(Inputs):
         by more than what is allowed. With allowed_lateness=2, an element at 7 is late after one at
         10, and not after one at 9.
         """
-        allowed_lateness = self.semantics.allowed_lateness
-        if allowed_lateness is AllowedLateness.REJECT:
-            return False  # a stream out of order is refused
-        return any(other.app - element.app > allowed_lateness for other in before)
+        match self.semantics.allowed_lateness:
+            case AllowedLateness.REJECT:
+                return False  # a stream out of order is refused
+            case int(bound):
+                return any(other.app - element.app > bound for other in before)
 
     def dropped(self, elements: Sequence[Element]) -> list[Element]:
         """MOD-2: Return the elements of a stream that are late."""

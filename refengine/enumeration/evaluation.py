@@ -90,13 +90,14 @@ class Enumeration(Relations):
         `flush` the greatest end of an element + the longest reach of a window + 2. The last element
         ends at 12 and ω is 10: 24.
         """
-        horizon = self.semantics.horizon
-        if isinstance(horizon, int):
-            return horizon
         ends = [self.valid(e)[-1] for elements in self.elements.values() for e in elements]
-        if horizon is End.NONE or not ends:
-            return None
-        return max(ends) + max(self.reach(window) for window in self.windows) + 2
+        match self.semantics.horizon:
+            case int(stated):
+                return stated
+            case End.FLUSH if ends:
+                return max(ends) + max(self.reach(window) for window in self.windows) + 2
+            case End.FLUSH | End.NONE:
+                return None
 
     def reach(self, window: Window) -> int:
         """ENG-1, WIN-20: Return how long after an element's end a window can still show it: ω and

@@ -119,9 +119,13 @@ class Matches:
 
     def choose(self, partners: list[Part]) -> Part:
         """R2R-22, step 4: Return the partner that came last, or first."""
-        if self.policy is Consumption.RECENT:
-            return partners[-1]
-        return partners[0]
+        match self.policy:
+            case Consumption.RECENT:
+                return partners[-1]
+            case Consumption.CHRONOLOGICAL:
+                return partners[0]
+            case Consumption.UNRESTRICTED:
+                raise AssertionError("nothing is consumed, so no partner is chosen")
 
     def consume(self, waiting: list[Part], partner: Part) -> list[Part]:
         """R2R-22, step 4: Return what still waits: the partner does not."""
@@ -161,6 +165,8 @@ def most_apart(closure: Closure | None, size: int | None) -> float:
     """
     if size is None:
         return math.inf
-    if closure is Closure.CLOSED:
-        return size
-    return size - 1
+    match closure:
+        case Closure.CLOSED:
+            return size
+        case Closure.RIGHT_OPEN | Closure.LEFT_OPEN | None:
+            return size - 1

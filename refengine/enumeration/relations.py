@@ -60,9 +60,11 @@ class Relations(Datasets):
 
         `output` is not read here. An enumeration that is broken on purpose reads it.
         """
-        if self.semantics.base is Base.NEW and not more(answer, base):
-            return base
-        return answer
+        match self.semantics.base:
+            case Base.NEW if not more(answer, base):
+                return base
+            case Base.NEW | Base.PREVIOUS | None:
+                return answer
 
 
 def more(a: Bag, b: Bag) -> Bag:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import assert_never
 
 from refengine.core.query import Window, WindowKind
 from refengine.core.semantics import (
     Anchor,
     ChangeBaseline,
     ChangeScope,
-    Closure,
     Condition,
     MissedInstants,
     Trigger,
@@ -48,7 +48,7 @@ class Reports(Ticks):
         """REP-4: Return the border instant at t: t + 1 for windows [o, c), so that their last
         instant counts as c, else t.
         """
-        if self.semantics.closure is Closure.RIGHT_OPEN:
+        if self.is_right_open():
             return t + 1
         return t
 
@@ -92,8 +92,8 @@ class Reports(Ticks):
                 return self.origins[window]
             case Anchor.FIRST:
                 return self.earliest(window)
-            case integer:
-                return integer
+            case int() | None as stated:
+                return stated
 
     # Which of them hold: REP-5, REP-6, REP-12
 
@@ -175,6 +175,8 @@ class Reports(Ticks):
                         yield self.report(t, k)
                     case MissedInstants.LATEST:
                         latest = t
+                    case never:
+                        assert_never(never)
             self.previous = self.contents(t, k)
         if latest is not None:
             yield self.report(latest, k)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from refengine.core.query import WindowKind
-from refengine.core.semantics import CloseRule, Closure, ExpirySeen, Tick
+from refengine.core.semantics import CloseRule, ExpirySeen, Tick
 from refengine.enumeration.inputs import Arrival
 from refengine.enumeration.windows import Windows
 
@@ -55,14 +55,19 @@ class Ticks(Windows):
         """
         instant = self.arrival_instant(arrival)
         is_of_time = self.windows[0].kind is not WindowKind.TUPLE
-        must_be_passed = self.semantics.close_rule is CloseRule.PASSED
-        if is_of_time and must_be_passed and self.semantics.closure is Closure.RIGHT_OPEN:
-            return instant - 1
-        return instant
+        match self.semantics.close_rule:
+            case CloseRule.PASSED if is_of_time and self.is_right_open():
+                return instant - 1
+            case CloseRule.PASSED | CloseRule.REACHED:
+                return instant
 
     def is_expiry_seen(self, t: int) -> bool:
         """TICK-7: Return whether t, the own instant of an arrival, is evaluated without it."""
-        return self.semantics.expiry_seen is ExpirySeen.EAGER and self.moves(t)
+        match self.semantics.expiry_seen:
+            case ExpirySeen.REPLAYED:
+                return False
+            case ExpirySeen.EAGER:
+                return self.moves(t)
 
     def moves(self, t: int) -> bool:
         """TICK-7: Return whether another window takes the place of the current one at t. There must

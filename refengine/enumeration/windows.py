@@ -5,12 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import accumulate
+from typing import Literal
 
 from refengine.core.query import BORDERED, POSITIONS, Unit, Window, WindowKind
-from refengine.core.semantics import POLICIES, T0, Closure, Partial, Slide
+from refengine.core.semantics import T0, Closure, Partial, Slide
 from refengine.enumeration.elements import Elements
 from refengine.enumeration.inputs import Arrival, Borders, Content, WindowInstance
 from refengine.model.errors import require
+
+# the values of t0 that are published formulas (WIN-7)
+Formula = Literal[T0.CORAL8, T0.ORACLE_CEP, T0.STREAM, T0.FLINK, T0.STORM, T0.KAFKA_STREAMS]
 
 
 class Windows(Elements):
@@ -27,8 +31,16 @@ class Windows(Elements):
                 return o <= t < c
             case Closure.LEFT_OPEN if window.kind in BORDERED:
                 return o < t <= c
-            case _:
+            case Closure.RIGHT_OPEN | Closure.LEFT_OPEN | Closure.CLOSED | None:
                 return o <= t <= c
+
+    def is_right_open(self) -> bool:
+        """WIN-2: Return whether windows with borders are [o, c)."""
+        match self.semantics.closure:
+            case Closure.RIGHT_OPEN:
+                return True
+            case Closure.LEFT_OPEN | Closure.CLOSED | None:
+                return False
 
     def between(self, window: Window, o: int, c: float) -> list[int]:
         """WIN-2: Return the instants of a window that opens at o and closes at c: for [0, 3) the
@@ -53,7 +65,7 @@ class Windows(Elements):
         o = self.opening(window, number)
         c = self.closing(window, number)
         instants = self.between(window, o, c)
-        if number < 0 and self.semantics.partial is Partial.CLIPPED:
+        if self.is_clipped(number):
             instants = [t for t in instants if t >= self.first_instant(window)]
         if window.kind is WindowKind.NOW:
             return WindowInstance(number, None, tuple(instants))
@@ -68,16 +80,27 @@ class Windows(Elements):
             number += 1
         return found
 
+    def is_clipped(self, number: int) -> bool:
+        """WIN-11: Return whether the window with a number begins with window 0's first instant."""
+        match self.semantics.partial:
+            case Partial.CLIPPED:
+                return number < 0
+            case Partial.SUPPRESSED | Partial.REPORTED:
+                return False
+
     def least(self, window: Window) -> int:
         """WIN-11: Return the number of the first window: 0, or, where partial windows are reported,
         that of the first window that closes after t0. With t0 = 0, ω = 10 and β = 5 that is −1,
         which opens at −5.
         """
         number = 0
-        if self.semantics.partial is not Partial.SUPPRESSED:
-            while self.closing(window, number - 1) > self.opening(window, 0):
-                number -= 1
-        return number
+        match self.semantics.partial:
+            case Partial.SUPPRESSED:
+                return number
+            case Partial.REPORTED | Partial.CLIPPED:
+                while self.closing(window, number - 1) > self.opening(window, 0):
+                    number -= 1
+                return number
 
     def sequence(self, window: Window) -> list[WindowInstance]:
         """WIN-13: Return the windows that a query's window stands for, in the order of their
@@ -184,10 +207,14 @@ class Windows(Elements):
 
     def slide(self, window: Window) -> int:
         """WIN-17, WIN-1: Return β as stated; 1 where none is stated, or where it is ignored."""
-        is_timed = window.kind in (WindowKind.TIME, WindowKind.RANGE)
-        if window.slide is None or (is_timed and self.semantics.slide is Slide.IGNORED):
-            return 1
-        return window.slide
+        slide = window.slide or 1
+        if window.kind not in (WindowKind.TIME, WindowKind.RANGE):
+            return slide
+        match self.semantics.slide:
+            case Slide.STATED:
+                return slide
+            case Slide.IGNORED:
+                return 1
 
     def earliest(self, window: Window) -> int | None:
         """WIN-10: Return t1, the first instant of a window's stream; None without elements."""
@@ -198,19 +225,22 @@ class Windows(Elements):
         """WIN-10: Return t0, the instant at which window 0 opens; None where it depends on t1 and
         there is none.
         """
-        t0 = self.semantics.t0
-        if isinstance(t0, int):
-            return t0
-        if t0 is T0.REGISTRATION:
-            return self.registered
-        if t0 not in POLICIES:
-            return self.formula(window)
         first = self.earliest(window)
-        if first is None or t0 is T0.FIRST:
-            return first
-        if t0 is T0.REACH:
-            return first - self.span(window)
-        return self.aligned(window, first)
+        match self.semantics.t0:
+            case int(stated):
+                return stated
+            case T0.REGISTRATION:
+                return self.registered
+            case T0.CORAL8 | T0.ORACLE_CEP | T0.STREAM | T0.FLINK | T0.STORM | T0.KAFKA_STREAMS:
+                return self.formula(window, self.semantics.t0)
+            case _ if first is None:
+                return None
+            case T0.FIRST:
+                return first
+            case T0.REACH:
+                return first - self.span(window)
+            case T0.EPOCH:
+                return self.aligned(window, first)
 
     def aligned(self, window: Window, first: int) -> int:
         """WIN-10: Return the least o = offset + mβ whose window has its last instant at t1
@@ -224,14 +254,14 @@ class Windows(Elements):
         candidates = [o for o in self.integers if (o - offset) % self.slide(window) == 0]
         return next(o for o in candidates if self.between(window, o, o + size)[-1] >= first)
 
-    def formula(self, window: Window) -> int | None:
+    def formula(self, window: Window, name: Formula) -> int | None:
         """WIN-7: Return t0 by a published formula; None where it asks for t1 and there is none."""
         if window.kind is WindowKind.TUPLE:
-            return self.formula_of_ids(window)
+            return self.formula_of_ids(window, name)
         t1 = self.earliest(window)
         size = self.span(window)
         slide = self.slide(window)
-        match self.semantics.t0:
+        match name:
             case T0.FLINK:
                 return slide - size - 1
             case T0.STORM:
@@ -244,20 +274,22 @@ class Windows(Elements):
                 return round_up(t1, slide) - size
             case T0.STREAM:
                 return t1 - size
-            case _:  # kafka-streams
+            case T0.KAFKA_STREAMS:
                 return max(0, t1 - size + slide) // slide * slide - 1
 
-    def formula_of_ids(self, window: Window) -> int:
+    def formula_of_ids(self, window: Window, name: Formula) -> int:
         """WIN-7: Return t0 of a tuple-based window by a published formula."""
         size = self.span(window)
         slide = self.slide(window)
-        match self.semantics.t0:
+        match name:
             case T0.CORAL8:
                 return 0
             case T0.STREAM:
                 return -size
-            case _:  # oracle-cep, flink, storm
+            case T0.ORACLE_CEP | T0.FLINK | T0.STORM:
                 return slide - size
+            case T0.KAFKA_STREAMS:
+                raise AssertionError("kafka-streams has no formula for tuple-based windows")
 
     # What a window holds: WIN-8, WIN-14, WIN-15
 

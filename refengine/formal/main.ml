@@ -130,7 +130,9 @@ let end_of case =
   | Number digits -> HorizonAt (read_number digits)
   | _ -> choose "horizon" ["none", NoHorizon; "flush", Flush] case
 let allowed case =
-  match field "allowed_lateness" case with Number digits -> Some (read_number digits) | _ -> None
+  match field "allowed_lateness" case with
+  | Number digits -> Some (read_number digits)
+  | _ -> choose "allowed_lateness" ["reject", None] case
 
 let semantics case =
   let conditions = list (function Text word -> word | _ -> raise (Malformed "a word is expected")) (field "report" case) in

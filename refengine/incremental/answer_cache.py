@@ -19,7 +19,7 @@ from refengine.core.answers import RecomputedAnswers, SuccessiveAnswers
 from refengine.core.plan import Plan, operator
 from refengine.core.query import Body, Query, WindowKind
 from refengine.core.reports import ReportMaker, Step
-from refengine.core.semantics import R2S, Condition
+from refengine.core.semantics import Condition
 from refengine.core.window import Content, WindowView
 from refengine.incremental.algebra.body import MaintainedBody
 from refengine.incremental.algebra.nodes import Emit, MaintainedProjection, Solution
@@ -362,7 +362,7 @@ def _successive_answers(query: Query, planned: Plan, cache: AnswerCache) -> Succ
     what changes. Whole answers from the cache would take as long as they have rows.
     """
     reports_each_change = Condition.CHANGE in planned.semantics.report
-    if reports_each_change and operator(query, planned.semantics) is not R2S.RSTREAM:
+    if reports_each_change and not operator(query, planned.semantics).emits_whole_answers:
         return MaintainedAnswers(query, planned, cache.static)
     variables = query.body.variables
 

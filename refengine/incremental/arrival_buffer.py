@@ -17,11 +17,7 @@ from refengine.core.growing import FORGOTTEN_AT_ONCE, GrowingList
 from refengine.core.query import Query, Unit, Window, WindowKind
 from refengine.core.semantics import (
     AllowedLateness,
-    ChangeBaseline,
-    ChangeScope,
-    CloseRule,
     Semantics,
-    Tick,
 )
 from refengine.core.window import Content
 from refengine.model import elements
@@ -168,8 +164,7 @@ def plan_streamed(
     own: Sequence[int] = ArrivalIds(buffer)
     if spec.kind is not WindowKind.TUPLE:
         times = own = ArrivalTimes(buffer, attrgetter("app"))
-        if semantics.close_rule is not CloseRule.REACHED:
-            shift = tick.shift_of_own_instants(semantics)
+        if shift := tick.shift_of_own_instants(semantics):
             own = ArrivalTimes(buffer, lambda element: element.app + shift)
     return Plan(
         semantics,
@@ -187,7 +182,7 @@ def _streamed_window(query: Query, semantics: Semantics) -> Window:
         raise Unsupported(
             "a query with several windows needs its streams whole", rule="ENG-6", place="windows"
         )
-    if semantics.allowed_lateness is not AllowedLateness.REJECT:
+    if isinstance(semantics.allowed_lateness, int):
         raise Unsupported(
             "a stream that is reordered must be given whole; write allowed_lateness=reject",
             rule="ENG-6",
@@ -215,10 +210,9 @@ def first_needed(planned: Plan, content: Content) -> int:
     arrivals = planned.arrivals
     # the graph is compared with that of the previous instant, whose content may be no report's
     looks_back = (
-        semantics.change_baseline is ChangeBaseline.PREVIOUS
-        and semantics.change_scope is ChangeScope.GRAPH
+        semantics.change_baseline.is_of_previous_instant and semantics.change_scope.reads_graphs
     )
-    if not isinstance(content, range) or semantics.tick is Tick.BATCH or looks_back:
+    if not isinstance(content, range) or semantics.tick.needs_batches or looks_back:
         return 0
     last = len(arrivals) - 1
     index = window.first_needed(planned.views[0], planned.own[last], len(arrivals), [content])

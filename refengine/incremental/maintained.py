@@ -19,7 +19,6 @@ from refengine.core.plan import Plan, operator
 from refengine.core.query import Body, Query
 from refengine.core.r2s import AnswerChange
 from refengine.core.schedule import WindowContent
-from refengine.core.semantics import R2S, Collection
 from refengine.core.window import Content, WindowView
 from refengine.incremental.algebra.body import MaintainedBody
 from refengine.incremental.algebra.nodes import add_count
@@ -323,11 +322,11 @@ class MaintainedAnswers:
         if semantics.is_consuming:
             raise NotCovered(f"consumption={semantics.consumption}")
         applied = operator(query, semantics)
-        self.is_append = applied is R2S.APPEND
-        self.is_rstream = applied is R2S.RSTREAM
+        self.is_append = applied.reads_kept_content
+        self.is_rstream = applied.emits_whole_answers
         # whether the next content may be reached by inserts alone, without a look at what leaves
         self.can_grow = len(planned.views) == 1 and not self.is_append
-        is_set = semantics.collection is Collection.SET
+        is_set = semantics.collection.drops_equal_rows
         self.delta = AnswerDelta(is_set, has_baseline=not self.is_rstream)
         self.follower = ContentFollower(query, planned.views, static, self.delta.change, is_set)
         # most evaluations change nothing, and share this

@@ -20,21 +20,15 @@ from itertools import chain, count, takewhile
 from math import gcd
 from typing import NamedTuple, Unpack
 
-from refengine.core import engine, r2s, report, schedule, tick, window
+from refengine.core import engine, report, schedule, tick, window
 from refengine.core.engine import MAX_REPORTS, Options, Plan, Report
 from refengine.core.query import Query, WindowKind
 from refengine.core.schedule import Schedule
 from refengine.core.semantics import (
-    R2S,
-    Base,
-    ChangeBaseline,
-    ChangeScope,
     Condition,
     End,
-    MissedInstants,
     Partial,
     Semantics,
-    Tick,
 )
 from refengine.core.window import Content, Frame, WindowView, window_start_at
 from refengine.incremental.engine import IncrementalRun, evaluate_plan
@@ -126,7 +120,7 @@ def needs_last_reports(query: Query, semantics: Semantics) -> bool:
     against that (REP-8).
     """
     has_change = Condition.CHANGE in semantics.report
-    is_against_last = semantics.change_baseline is ChangeBaseline.LAST
+    is_against_last = semantics.change_baseline.is_of_last_report
     return has_change and is_against_last and len(query.windows) > 1
 
 
@@ -238,7 +232,7 @@ class KnownReports:
                 semantics.change_scope, self.planned.views[number], before, content
             )
         is_new = bool(content) and content[-1] >= self.seen[number]
-        if is_new and semantics.change_scope is ChangeScope.ELEMENTS:
+        if is_new and not semantics.change_scope.reads_graphs:
             return True
         return None
 
@@ -385,15 +379,18 @@ def check_parts(query: Query, planned: Plan) -> None:
 def why_not_in_parts(query: Query, semantics: Semantics) -> str | None:
     """Return why a query is not computed in parts, whatever its streams are; None if it is."""
     has_change = Condition.CHANGE in semantics.report
-    is_change_of_graph = has_change and semantics.change_scope is ChangeScope.GRAPH
-    is_append = engine.operator(query, semantics) is R2S.APPEND
+    is_change_of_graph = has_change and semantics.change_scope.reads_graphs
+    is_append = engine.operator(query, semantics).reads_kept_content
     unbounded = next((spec.kind for spec in query.windows if spec.kind not in BOUNDED), None)
     reasons = {
         f"windows of kind {unbounded}, which have no bounds in time": unbounded,
-        "the batch tick": semantics.tick is Tick.BATCH,
-        "base=previous-new, which may be any time ago": semantics.base is Base.NEW,
-        "content change beside missed_instants=latest": has_change
-        and semantics.missed_instants is not MissedInstants.ALL,
+        f"the {semantics.tick} tick": semantics.tick.needs_batches,
+        f"base={semantics.base}, which may be any time ago": (
+            semantics.base is not None and semantics.base.may_be_older
+        ),
+        f"content change beside missed_instants={semantics.missed_instants}": (
+            has_change and semantics.missed_instants.leaves_some_out
+        ),
         "append under content change of the graph": is_change_of_graph and is_append,
         "a body that asks for times under content change of the graph": (
             is_change_of_graph and query.body.asks_for_times
@@ -440,9 +437,9 @@ def evaluations_needed(query: Query, semantics: Semantics) -> int:
     It is one where a later content or answer is compared with its content or answer. It is two
     where its output matters, too: that output rests on the answer of the evaluation before it.
     """
-    if r2s.reads_last_output(semantics.empty):
+    if semantics.empty.reads_last_output:
         return 2
-    compares_answers = engine.operator(query, semantics) is not R2S.RSTREAM
+    compares_answers = not engine.operator(query, semantics).emits_whole_answers
     return int(Condition.CHANGE in semantics.report or compares_answers)
 
 

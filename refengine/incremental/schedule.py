@@ -30,12 +30,7 @@ from refengine.core.schedule import (
     bounded,
 )
 from refengine.core.semantics import (
-    ChangeBaseline,
-    ChangeScope,
-    CloseRule,
     Condition,
-    ExpirySeen,
-    Tick,
 )
 from refengine.core.window import Content, WindowView
 from refengine.model.errors import require
@@ -83,20 +78,20 @@ def is_covered_by_time_windows(planned: Plan) -> bool:
     close, then `close_rule` must be `reached`, or the tick `tuple`.
     """
     semantics = planned.semantics
-    if not _has_one_time_window(planned) or semantics.tick is Tick.BATCH:
+    if not _has_one_time_window(planned) or semantics.tick.needs_batches:
         return False
     if Condition.PERIODIC in semantics.report:
         return False
 
     has_change = Condition.CHANGE in semantics.report
-    if has_change and semantics.change_baseline is not ChangeBaseline.LAST:
+    if has_change and not semantics.change_baseline.is_of_last_report:
         return False
     if Condition.CLOSE in semantics.report:
         return True
     # Under close_rule=passed, `where_contents_change_under_passed` does not ask whether time has
     # advanced (TICK-2), so it is right for the tuple tick only.
-    is_tick_covered = semantics.close_rule is CloseRule.REACHED or semantics.tick is Tick.TUPLE
-    return has_change and semantics.change_scope is ChangeScope.ELEMENTS and is_tick_covered
+    is_tick_covered = not semantics.close_rule.needs_later_arrival or semantics.tick.is_each_arrival
+    return has_change and not semantics.change_scope.reads_graphs and is_tick_covered
 
 
 def _has_one_time_window(planned: Plan) -> bool:
@@ -180,7 +175,7 @@ class TimeWindowSchedule:
         self.frame = require(view.frame)
         self.start = window.s0(self.frame)
         self.times = view.times
-        self.is_tick_by_time = semantics.tick is Tick.TIME
+        self.is_tick_by_time = semantics.tick.is_by_time
         # Each arrival's own instant (TICK-6). None for a stream that is read as it comes: then the
         # arrivals to come are not known.
         self.own_instants: list[int] | None = None
@@ -194,7 +189,7 @@ class TimeWindowSchedule:
         # (b) if expiry is eager, since the arrival is evaluated at 10, too (TICK-7), in the next
         # window.
         is_close_condition = Condition.CLOSE in semantics.report
-        is_eager = semantics.expiry_seen is ExpirySeen.EAGER
+        is_eager = semantics.expiry_seen.is_before_arrival
         self.extra_quiet_instants = 1
         if is_close_condition or is_eager:
             self.extra_quiet_instants = 0
@@ -476,9 +471,9 @@ def is_single_partition(planned: Plan) -> bool:
         and view.frame is not None
         and Condition.CHANGE in semantics.report
         and Condition.PERIODIC not in semantics.report
-        and semantics.change_scope is ChangeScope.ELEMENTS
-        and semantics.change_baseline is ChangeBaseline.LAST
-        and semantics.tick is not Tick.BATCH
+        and not semantics.change_scope.reads_graphs
+        and semantics.change_baseline.is_of_last_report
+        and not semantics.tick.needs_batches
     )
 
 

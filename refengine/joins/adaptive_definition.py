@@ -134,9 +134,11 @@ def _is_late_for(window: JoinWindow, steps: Sequence[Step], place: int, last: in
 
 def _last_instant(window: JoinWindow, end: int) -> int:
     """Return the last instant of a window that ends at `end`."""
-    if window.closure is Closure.RIGHT_OPEN:
-        return end - 1
-    return end
+    match window.closure:
+        case Closure.RIGHT_OPEN:
+            return end - 1
+        case Closure.LEFT_OPEN | Closure.CLOSED:
+            return end
 
 
 def _first_watermark(steps: Sequence[Step], place: int, instant: int) -> int:

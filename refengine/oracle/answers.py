@@ -12,7 +12,7 @@ from refengine.core import engine, r2r, window
 from refengine.core.engine import Plan
 from refengine.core.query import Body
 from refengine.core.question import Setting
-from refengine.core.semantics import Collection, Semantics
+from refengine.core.semantics import Semantics
 from refengine.incremental import AnswerCache
 from refengine.incremental.coverage import NotCovered
 from refengine.incremental.maintained import REQUEST
@@ -151,7 +151,7 @@ class SharedAnswers:
         if planned.semantics.is_consuming:
             return f"consumption={planned.semantics.consumption}"
         body = recorded.query.body
-        if planned.semantics.collection is Collection.SET and not projects(body):
+        if planned.semantics.collection.drops_equal_rows and not projects(body):
             return "a set of what is computed"
 
         def make() -> AnswerCache | str:

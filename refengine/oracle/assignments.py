@@ -14,7 +14,7 @@ from refengine.core import engine, tick, window
 from refengine.core.moving import moved
 from refengine.core.query import WindowKind
 from refengine.core.question import Question
-from refengine.core.semantics import T0, UNKNOWN, Closure, Profile, Semantics, Tick
+from refengine.core.semantics import T0, UNKNOWN, Closure, Profile, Semantics
 from refengine.model.errors import (
     InvalidSemantics,
     InvalidStream,
@@ -130,7 +130,7 @@ def plans(question: Question, profile: Profile, plan: MakePlan) -> Iterator[engi
 
 def _check_batches(planned: engine.Plan) -> None:
     """Raise InvalidSemantics if the batch tick meets an element without a batch id (TICK-3)."""
-    if planned.semantics.tick is not Tick.BATCH:
+    if not planned.semantics.tick.needs_batches:
         return
     for arrival in planned.arrivals:
         tick.batch_id(arrival)

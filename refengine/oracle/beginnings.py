@@ -17,18 +17,13 @@ from refengine.core.query import Query, WindowKind
 from refengine.core.question import Question, Setting
 from refengine.core.reports import ReportMaker
 from refengine.core.semantics import (
-    POLICIES,
     T0,
     UNKNOWN,
     Anchor,
     Between,
-    Closure,
     Condition,
-    Empty,
-    Partial,
     Profile,
     Semantics,
-    Tick,
 )
 from refengine.model.errors import (
     InvalidSemantics,
@@ -151,10 +146,11 @@ def _range_without_loss(planned: engine.Plan) -> tuple[int, int]:
 
 def _reach_of_partial(planned: engine.Plan, number: int) -> int:
     """Return how long before t0 the first window opens, if partial windows are reported whole."""
-    if planned.semantics.partial is not Partial.REPORTED:
+    partial = planned.semantics.partial
+    if partial.begin_at_t0:
         return 0
     spec = planned.views[number].spec
-    return -window.least(Partial.REPORTED, spec.span, spec.step) * spec.step
+    return -window.least(partial, spec.span, spec.step) * spec.step
 
 
 def _first_value(planned: engine.Plan, latest_with_all_windows: int) -> int:
@@ -177,10 +173,16 @@ def cycle_of_windows(planned: engine.Plan) -> int:
     """Return by how much t0 must move for the same windows to appear again, except for the first
     ones, and for a period that counts from t0 to come round (REP-11).
     """
-    beat = 1
-    if planned.semantics.anchor is Anchor.T0:
-        beat = require(planned.semantics.period)
-    return lcm(*(_cycle_of(view) for view in planned.views), beat)
+    return lcm(*(_cycle_of(view) for view in planned.views), _beat(planned.semantics))
+
+
+def _beat(semantics: Semantics) -> int:
+    """Return the period if it counts from t0; else 1."""
+    match semantics.anchor:
+        case Anchor.T0:
+            return require(semantics.period)
+        case Anchor.FIRST | int() | None:
+            return 1
 
 
 def _cycle_of(view: window.WindowView) -> int:
@@ -195,14 +197,14 @@ def compares_times_with_tuples(planned: engine.Plan) -> bool:
     (TICK-2).
     """
     kinds = {view.spec.kind for view in planned.views}
-    return WindowKind.TUPLE in kinds and planned.semantics.tick is Tick.TIME
+    return WindowKind.TUPLE in kinds and planned.semantics.tick.is_by_time
 
 
 def _formulas(semantics: Semantics) -> list[T0]:
     """Return the published formulas that have a meaning under a semantics (SEM-2)."""
-    if semantics.closure not in (Closure.LEFT_OPEN, None):
+    if semantics.closure is not None and not semantics.closure.is_left_open:
         return []
-    return [formula for formula in T0 if formula not in POLICIES]
+    return [t0 for t0 in T0 if t0.is_formula]
 
 
 def _values_of_formulas(planned: engine.Plan) -> Iterator[int]:
@@ -271,7 +273,7 @@ class EarlierBeginnings:
         # each relation is the output of an evaluation, and under `emit` each evaluation has one
         self.fewest = len(recorded.relations)
         self.enough = self.fewest + sum(recorded.missing) + 1
-        self.most = self.enough - 1 if semantics.empty is Empty.EMIT else self.enough
+        self.most = self.enough - 1 if semantics.empty.is_always else self.enough
 
     def ranges(self) -> Iterator[tuple[int, int]]:
         """Yield ranges of t0 with which an engine may have begun: from a value up to another.

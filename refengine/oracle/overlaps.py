@@ -21,7 +21,6 @@ from refengine.core.plan import Plan, operator
 from refengine.core.query import Body
 from refengine.core.r2s import AnswerChange
 from refengine.core.schedule import WindowContent
-from refengine.core.semantics import R2S, Collection
 from refengine.core.window import Content
 from refengine.incremental.algebra.nodes import add_count
 from refengine.incremental.maintained import without
@@ -331,7 +330,7 @@ class SuccessiveOverlapAnswers:
         self.answers = answers
         self.coming = list(reversed(overlaps))
         self.follower: OverlapFollower | None = None  # of the overlap that comes first
-        self.is_rstream = operator(recorded.query, planned.semantics) is R2S.RSTREAM
+        self.is_rstream = operator(recorded.query, planned.semantics).emits_whole_answers
         self.now: Bag = Counter()
         self.groups = RowGroups((), Mode.VALUE)
         self.baseline: dict[Exact, Bag] = {}  # of the groups that have changed since
@@ -408,8 +407,8 @@ def successive_answers(
     if there are no overlaps, each is computed anew.
     """
     semantics = planned.semantics
-    is_append = operator(recorded.query, semantics) is R2S.APPEND
-    if overlaps and not is_append and semantics.collection is Collection.BAG:
+    is_append = operator(recorded.query, semantics).reads_kept_content
+    if overlaps and not is_append and not semantics.collection.drops_equal_rows:
         return SuccessiveOverlapAnswers(recorded, planned, overlaps, answers)
     by_overlaps = AnswerWithinOverlaps(overlaps, answers)
     return recomputed_answers(recorded.query, planned, recorded.static, by_overlaps)

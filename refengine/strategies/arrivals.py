@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.errors import InvalidArgument
 
 from refengine.core.query import POSITIONS, Query, Window, WindowKind
-from refengine.core.semantics import T0, Semantics, Tick
+from refengine.core.semantics import T0, Semantics
 from refengine.model.elements import Element, Stream, Triple
 from refengine.model.errors import InvalidQuery
 from refengine.strategies.arguments import check_argument, pick, take_several
@@ -150,7 +150,7 @@ def inputs(
         late = semantics.allowed_lateness + 2
     if semantics and isinstance(semantics.horizon, int):
         before = semantics.horizon
-    has_batches = semantics is not None and semantics.tick is Tick.BATCH
+    has_batches = semantics is not None and semantics.tick.needs_batches
     around = _around(query, semantics)
     shape = Shape(around, min_size, max_size, has_batches, intervals, late, before)
     return _arrivals(over, drawn, shape)
@@ -163,12 +163,22 @@ def _around(query: Query, semantics: Semantics | None) -> int | None:
         t0 = semantics.t0
     if query.windows[0].kind is WindowKind.TUPLE:
         return 0
-    if t0 is T0.REGISTRATION:
-        return query.registered
-    if not isinstance(t0, T0):
-        return t0
-    has_horizon = semantics is not None and isinstance(semantics.horizon, int)
-    if t0 in (T0.FLINK, T0.STORM) or has_horizon:
+    match t0:
+        case int():
+            return t0
+        case T0.REGISTRATION:
+            return query.registered
+        case T0.FLINK | T0.STORM:
+            return 0
+        case T0.FIRST | T0.REACH | T0.EPOCH | T0.CORAL8 | T0.ORACLE_CEP | T0.STREAM:
+            return _origin_before_horizon(semantics)
+        case T0.KAFKA_STREAMS:
+            return _origin_before_horizon(semantics)
+
+
+def _origin_before_horizon(semantics: Semantics | None) -> int | None:
+    """Return 0 if the stream must end before a stated horizon; None if it may begin anywhere."""
+    if semantics is not None and isinstance(semantics.horizon, int):
         return 0
     return None
 

@@ -12,14 +12,13 @@ from hypothesis import strategies as st
 
 from refengine.core.engine import check_meaning
 from refengine.core.plan import why_not_consumed
-from refengine.core.query import Query, WindowKind
+from refengine.core.query import Query, Window, WindowKind
 from refengine.core.semantics import (
     ENUMS,
     FIELDS,
     INTEGRAL,
     OPTIONAL,
     R2S,
-    T0,
     UNKNOWN,
     AllowedLateness,
     Between,
@@ -30,10 +29,12 @@ from refengine.core.semantics import (
     Semantics,
     Trigger,
     contradictions,
+    is_formula,
     known_field,
     parse_field,
     show,
 )
+from refengine.core.window import origin_of_ids
 from refengine.model.errors import InvalidQuery, InvalidSemantics
 from refengine.strategies.arguments import check_argument
 from refengine.strategies.payloads import Strategy
@@ -128,13 +129,17 @@ def _is_consuming(group: Sequence[str], shape: Values) -> bool:
     return all(values.get(name, needed) == needed for name, needed in CONSUMING.items())
 
 
+def _uses_up_elements(value: object) -> bool:
+    return isinstance(value, Consumption) and value.uses_up_elements
+
+
 def _consumptions(query: Query | None, values: Values, has_needed: bool) -> Values:
     """Return the values of `consumption` to draw from: of those given the ones that mean something.
     `unrestricted` is drawn as often as four others. `has_needed` says whether the values of other
     fields that these need can be drawn. Raises InvalidSemantics if no value is left.
     """
-    plain = tuple(value for value in values if value is Consumption.UNRESTRICTED)
-    others = tuple(value for value in values if value is not Consumption.UNRESTRICTED)
+    others = tuple(value for value in values if _uses_up_elements(value))
+    plain = tuple(value for value in values if value not in others)
     reason = query and why_not_consumed(query)
     if reason is None and has_needed:
         return plain * 4 * max(1, len(others)) + others
@@ -184,7 +189,7 @@ def _semantics(
     can be consumed.
     """
     values = {"consumption": _draw_value(draw, "consumption", consumptions)}
-    is_consuming = values["consumption"] is not Consumption.UNRESTRICTED
+    is_consuming = _uses_up_elements(values["consumption"])
     for group, legal in zip(GROUPS, shapes[is_consuming], strict=True):
         for position, name in enumerate(group):
             possible = tuple(dict.fromkeys(shape[position] for shape in legal))
@@ -303,13 +308,12 @@ def _check_meaning(query: _QueryMeaning | None, fields: Mapping[str, object]) ->
     InvalidQuery.
     """
     # a Semantics would parse every field again
-    is_consuming = fields["consumption"] is not Consumption.UNRESTRICTED
+    is_consuming = _uses_up_elements(fields["consumption"])
     semantics = cast(Semantics, SimpleNamespace(**fields, is_consuming=is_consuming))
     contradictions(semantics)
     if query is None:
         return
     check_meaning(cast(Query, query), semantics)
-    if semantics.t0 is T0.KAFKA_STREAMS and query.windows[0].kind is WindowKind.TUPLE:
-        raise InvalidSemantics(
-            "t0=kafka-streams has no formula for tuple windows; give an integer", rule="WIN-7"
-        )
+    if is_formula(semantics.t0) and query.windows[0].kind is WindowKind.TUPLE:
+        # raises where the formula is of times alone
+        origin_of_ids(semantics.t0, Window("s", WindowKind.TUPLE, 1, 1))

@@ -381,9 +381,7 @@ def a_batch_for_each_instant(side: Side) -> None:
 )
 def a_period_of_one(side: Side) -> None:
     others = side.semantics.report - {PERIODIC}
-    if not others or (
-        side.semantics.missed_instants is MissedInstants.LATEST and CLOSE not in others
-    ):
+    if not others or (side.semantics.missed_instants.leaves_some_out and CLOSE not in others):
         raise Beyond
     is_any = not clauses.counts("for a stream with elements, if the anchor is the first")
     for each in (side, replace(side, stream=Stream(()))):

@@ -27,6 +27,7 @@ from refengine.core.profiles import PROFILES
 from refengine.core.semantics import (
     FIELDS,
     Condition,
+    MissedInstants,
     Semantics,
     described_values,
     parse_field,
@@ -171,7 +172,7 @@ def test_what_has_no_bounds_cannot_be_quantified():
         (
             "missed_instants",
             "al",
-            "missed_instants must be one of all, latest, got 'al'; did you mean 'all'",
+            f"must be one of {', '.join(MissedInstants)}, got 'al'; did you mean 'all'",
         ),
         ("period", "x", "period must be an integer or none, got 'x'"),
         ("t0", 2**63, "t0 must be within 64 bits"),

@@ -8,8 +8,7 @@ import pytest
 
 from conformance.corpus.rule_texts import read_specification, rule_texts, rule_texts_of
 from conformance.corpus.specification import ID, rules
-from refengine.core.r2s import reads_last_output
-from refengine.core.semantics import Empty
+from refengine.core.semantics import ENUMS
 
 ROOT = Path(__file__).resolve().parents[2]
 SPEC = read_specification()
@@ -46,9 +45,18 @@ def test_every_rule_of_the_specification_has_a_text():
     assert list(rule_texts()) == list(rules(SPEC))
 
 
-@pytest.mark.parametrize("empty", Empty)
-def test_texts_list_the_values_of_empty_that_read_the_last_output(empty):
-    """ENG-7 and docs/scale.md list what a part needs, and ORA-7 lists what is not searched."""
-    cluster = (ROOT / "docs" / "scale.md").read_text(encoding="utf-8")
-    for text in (text_of("ENG-7"), text_of("ORA-7"), cluster):
-        assert (f"`empty={empty}`" in text) == reads_last_output(empty)
+# a question about the values of a field, and the rules that list those for which it holds
+LISTED = [
+    ("base", "may_be_older", ("ENG-7", "ORA-7")),
+    ("change_scope", "reads_graphs", ("ORA-7",)),
+    ("empty", "reads_last_output", ("ENG-7", "ORA-7")),
+    ("missed_instants", "leaves_some_out", ("ENG-7", "SEM-2")),
+]
+
+
+@pytest.mark.parametrize(("field", "question", "listing"), LISTED)
+def test_rules_list_the_values_for_which_a_question_holds(field, question, listing):
+    """ENG-7 lists what a part needs, ORA-7 what is not searched, SEM-2 what is contradictory."""
+    for rule in listing:
+        listed = {value for value in ENUMS[field] if f"`{field}={value}`" in text_of(rule)}
+        assert listed == {value for value in ENUMS[field] if getattr(value, question)}, rule

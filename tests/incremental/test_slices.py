@@ -31,7 +31,6 @@ from refengine import (
     stream,
 )
 from refengine.core import engine, r2r
-from refengine.core.r2s import reads_last_output
 from refengine.core.semantics import (
     R2S,
     T0,
@@ -192,7 +191,7 @@ def test_empty_outputs_in_parts(empty):
     assert said["in parts, some not from the beginning"] > count / 2, said
 
 
-@pytest.mark.parametrize("empty", [empty for empty in Empty if reads_last_output(empty)])
+@pytest.mark.parametrize("empty", [empty for empty in Empty if empty.reads_last_output])
 @pytest.mark.parametrize("needed", [0, 1])
 def test_too_few_evaluations_before_a_part_are_noticed(empty, needed):
     """ENG-7: where the last output matters the draws above show that one evaluation is too few."""

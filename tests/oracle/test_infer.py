@@ -40,7 +40,6 @@ from refengine.core import engine, r2r, reports
 from refengine.core.profiles import PLAIN
 from refengine.core.query import BORDERED, CLOSING, LAGGING, SIZED, SLIDING
 from refengine.core.question import Question
-from refengine.core.r2s import reads_last_output
 from refengine.core.semantics import (
     ENUMS,
     POLICIES,
@@ -132,7 +131,7 @@ WHOLE = [triple for triple in TRIPLES if "decimal" not in triple[2]]
 COMPUTING = {"average", "averages", "bind", "expression", "top"}
 ROUNDING = {"average", "averages"}
 # Where the arrival order is not known, semantics under which it is not searched are drawn rarely.
-EMPTY_SEARCHED = tuple(empty for empty in Empty if not reads_last_output(empty))
+EMPTY_SEARCHED = tuple(empty for empty in Empty if not empty.reads_last_output)
 REPORTS = [frozenset(report) for size in (1, 2, 3) for report in combinations(Condition, size)]
 
 

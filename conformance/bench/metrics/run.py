@@ -26,7 +26,7 @@ from refengine.core import engine, r2r
 from refengine.core.engine import Report
 from refengine.core.query import Query, WindowKind
 from refengine.core.question import Setting
-from refengine.core.semantics import R2S, Collection, Condition
+from refengine.core.semantics import Condition
 from refengine.core.window import WindowView
 from refengine.incremental.answer_cache import SupportedSolutions
 from refengine.incremental.coverage import NotCovered
@@ -94,7 +94,7 @@ def of_run(
     report = setting.semantics.report
     if Condition.CLOSE in report:
         contents = None
-        is_rstream = engine.operator(setting.query, setting.semantics) is R2S.RSTREAM
+        is_rstream = engine.operator(setting.query, setting.semantics).emits_whole_answers
         if is_rstream and reading is not Reading.PLAIN:
             contents = _contents(setting, answer, is_incremental=is_incremental)
         return list(_ClosedWindows(setting, reading, contents, mode).entries(expected, output))
@@ -178,7 +178,7 @@ def _contents(
 
     # In a set a row goes only when its last solution goes. A solution that goes does not say
     # whether it is the last, so there the answers themselves are compared.
-    if collection is Collection.SET:
+    if collection.drops_equal_rows:
         return _Contents(view, rows, None)
     return _Contents(view, rows, solutions)
 

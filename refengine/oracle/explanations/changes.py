@@ -73,7 +73,7 @@ def apply_changes(profile: Profile, *changes: FieldChange) -> Profile:
 def companion_fields(profile: Profile, change: FieldChange) -> dict[str, object]:
     """Return the other fields that must change with a field, and their values."""
     match change.field:
-        case "r2s" if change.value in (R2S.ISTREAM, R2S.DSTREAM):
+        case "r2s" if isinstance(change.value, R2S) and change.value.needs_base:
             return {"base": profile.fields.get("base") or Base.PREVIOUS}
         case "r2s":
             return {"base": None}

@@ -14,7 +14,7 @@ from typing import NamedTuple, cast
 
 from refengine import incremental
 from refengine.core import engine, r2r, window
-from refengine.core.semantics import R2S, Closure, Empty, Semantics
+from refengine.core.semantics import R2S, Closure, Semantics
 from refengine.incremental import AnswerCache, SimultaneousEvaluations
 from refengine.incremental.coverage import NotCovered
 from refengine.model.elements import Bag, Dataset, Element, Row, Triple
@@ -95,7 +95,7 @@ class OrderSearch:
     @property
     def is_silent(self) -> bool:
         """Whether an evaluation whose answer equals the one before gives no output."""
-        return self.operator is not R2S.RSTREAM and self.semantics.empty is Empty.SUPPRESS
+        return not self.operator.emits_whole_answers and self.semantics.empty.is_never
 
     def window_of(self, group: EvaluationGroup) -> tuple[Borders | None, Closure | None]:
         """Return the borders of the window of a group's outputs, and the closure."""

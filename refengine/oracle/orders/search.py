@@ -15,12 +15,7 @@ from refengine.core import engine, r2s, tick, window
 from refengine.core.query import WindowKind
 from refengine.core.question import Question
 from refengine.core.semantics import (
-    R2S,
-    Base,
-    ChangeBaseline,
-    ChangeScope,
     Condition,
-    Tick,
 )
 from refengine.model.elements import Bag
 from refengine.model.errors import Unsupported
@@ -76,13 +71,12 @@ def order_matters(planned: engine.Plan) -> bool:
         return True
     if semantics.is_consuming:
         return True
-    if semantics.tick is Tick.TIME or tick.shift_of_own_instants(semantics) < 0:
+    if semantics.tick.is_by_time or tick.shift_of_own_instants(semantics) < 0:
         return False
     if all(view.spec.lag for view in planned.views):
         return False
     looks_back = (
-        Condition.CHANGE in semantics.report
-        and semantics.change_baseline is ChangeBaseline.PREVIOUS
+        Condition.CHANGE in semantics.report and semantics.change_baseline.is_of_previous_instant
     )
     return Condition.CLOSE not in semantics.report or looks_back
 
@@ -114,7 +108,7 @@ def search_orders(
     baseline: Bag = Counter()
     previous = None
     for group in group_evaluations(search):
-        if search.operator is R2S.APPEND:  # compares with what was kept, not with all before
+        if search.operator.reads_kept_content:  # compares with what was kept, not with all before
             baseline = search.answer(_common(previous, group))
             previous = group
         following, answer, furthest = _advance_group(search, group, states, baseline)
@@ -189,24 +183,19 @@ def find_obstacle(question: Question, planned: engine.Plan) -> str | None:
     has_several_graphs = len(planned.views) > 1 or bool(view.spec.name) or bool(question.static)
     # With window close alone the order does not matter, and no orders are searched (ORA-4).
     looks_back = Condition.CLOSE in semantics.report
-    compares_graphs = (
-        Condition.CHANGE in semantics.report and semantics.change_scope is ChangeScope.GRAPH
-    )
+    compares_graphs = Condition.CHANGE in semantics.report and semantics.change_scope.reads_graphs
     reasons = [
         (has_several_graphs, "several windows, a named one, or static data"),
         (bool(planned.late), "elements dropped as late"),
         (view.spec.kind in BY_ARRIVAL, f"windows of kind {view.spec.kind}"),
         (view.ends is not None, "elements with intervals"),
-        (semantics.tick is Tick.BATCH, "the batch tick"),
+        (semantics.tick.needs_batches, f"the {semantics.tick} tick"),
         (looks_back, "window close with content change against the instant before"),
         (compares_graphs, "content change of the graph"),
         # Under these an output depends on more than the answer before it.
-        (semantics.base is Base.NEW, f"base={semantics.base}"),
-        (r2s.reads_last_output(semantics.empty), f"empty={semantics.empty}"),
-        (
-            semantics.is_consuming,
-            f"consumption={semantics.consumption}",
-        ),
+        (semantics.base is not None and semantics.base.may_be_older, f"base={semantics.base}"),
+        (semantics.empty.reads_last_output, f"empty={semantics.empty}"),
+        (semantics.is_consuming, f"consumption={semantics.consumption}"),
         (question.query.body.makes_blanks, "a body that makes blank nodes"),
     ]
     return next((reason for is_obstacle, reason in reasons if is_obstacle), None)

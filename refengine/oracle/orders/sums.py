@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from refengine.core.semantics import R2S, Collection, Condition, Empty
+from refengine.core.semantics import Condition
 from refengine.model import compare
 from refengine.model.elements import Bag
 from refengine.oracle import derivations
@@ -39,9 +39,9 @@ def _is_monotone(search: OrderSearch, group: EvaluationGroup) -> bool:
     semantics = search.semantics
     return (
         derivations.projects(search.recorded.query.body)
-        and search.operator is R2S.ISTREAM
-        and semantics.empty is Empty.SUPPRESS
-        and semantics.collection is Collection.BAG
+        and search.operator.emits_new_rows_of_answers
+        and semantics.empty.is_never
+        and not semantics.collection.drops_equal_rows
         and Condition.CHANGE in semantics.report
         and Condition.PERIODIC not in semantics.report
         and content_of(group.last_evaluation).stop == group.arriving_elements.stop
