@@ -201,4 +201,4 @@ def test_the_option_of_the_command(tmp_path, capsys):
     ] * 2
     with pytest.raises(SystemExit, match="2"):
         main([*words, "t0=0", "--definition=no"])
-    assert "ignored explicit explanation 'no'" in capsys.readouterr().err
+    assert "ignored explicit argument 'no'" in capsys.readouterr().err
