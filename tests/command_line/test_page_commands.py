@@ -90,7 +90,6 @@ LIST: tuple[tuple[str, RunBy | Needs], ...] = (
         r"export \S+|MAIN=\S+|([A-Z_]+=\S+ )?\S+/spark-submit .*",
         RunBy("tests/packed_environment.py"),
     ),
-    (r"git clone REPOSITORY refengine && cd refengine", Needs("the address of the repository")),
     (r"make setup && \. \.venv/bin/activate", Needs("a package index; `.ci/run` does it")),
     (r"(git clone|\(cd csrbench-oracle)\b.*", CHECKOUT),
 )
@@ -250,7 +249,7 @@ def test_the_quickstart_is_what_one_sees(
 ) -> None:
     """Each line of its blocks is one that its commands print, as far as it is not shortened."""
     page = (ROOT / "docs" / "quickstart.md").read_text(encoding="utf-8")
-    _, _, _, suite, replay = commands_of(page)
+    _, _, suite, replay = commands_of(page)
     out = run_suite(*[place(word, tmp_path) for word in shlex.split(suite)[2:]]).stdout
     words = [place(word, tmp_path) for word in shlex.split(replay)[3:]]
     capsys.readouterr()
