@@ -123,7 +123,7 @@ def a_tuple_window_is_filled_at_the_end(
     "ENG-2",
     replaces=engine.spans,
     seen=f"{CSRBENCH_ORACLE}, {YABENCH} and {CQELS} do not see expiry between arrivals",
-    half="the conditions on the content at all of them or at none",
+    half="The conditions on the content hold at all instants or at none",
 )
 def arrivals_only(
     right: Right,

@@ -82,7 +82,7 @@ def errors_spread(
 @wrong(
     "R2R-12",
     replaces=values.equals,
-    half="`=` compares those by value",
+    half="`=` compares these four kinds by value",
 )
 def values_are_equal_as_terms(right: Right, left: Term, other: Term) -> bool:
     """Compares with `=` by terms, not by values."""

@@ -140,7 +140,7 @@ def no_order_is_recorded(right: Right, recorded: Any, *rest: Any) -> Any:
 @wrong(
     "ORA-5",
     replaces=orders.sum_instant_outputs,
-    half="do not give it again",
+    half="is given again by the instant's own elements",
 )
 def what_expires_is_forgotten(
     right: Right, look: Any, moment: Any, grown: list[Any], base: Bag

@@ -332,7 +332,7 @@ def any_window_is_enough(
 @wrong(
     "REP-7",
     replaces=engine.reportable_instants,
-    half="the largest id at which those that are named hold",
+    half="the largest id at which all of these hold",
 )
 def the_smallest_id_is_reported(
     right: Right, semantics: Semantics, view: WindowView, *contents: Any

@@ -125,11 +125,11 @@ def test_window_0_takes_its_place_after_the_last_instant_of_window_minus_1():
 @pytest.mark.parametrize(
     "sentence",
     [
-        "the greatest ω + d of the query's windows",
+        "max(ω + d), the maximum over the query's windows",
         "Instants before s0 are left out (WIN-5)",
         "the next starts at its own instant, even if that is before s0",
         "An arrival's *own instant* is its instant by WIN-6, or one less by TICK-6",
-        "the arrival is also evaluated there (once, if TICK-4 evaluates it there already)",
+        "the arrival is also evaluated there, unless TICK-4 evaluates it there already",
         "the instant before is the previous id: at the same arrival if there is one",
         "no arrival's own instant is that at which window 0 takes the place of window −1",
     ],
