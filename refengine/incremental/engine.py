@@ -322,8 +322,8 @@ class Engine:
         last_tick = self._schedule.last_tick
         if last_tick is None or self._schedule.planned.semantics.is_consuming:
             return
-        seen = self._schedule.seen
-        contents = list(zip(seen.reported, seen.at_instant_before, strict=True))
+        state = self._schedule.report_state
+        contents = list(zip(state.reported, state.at_instant_before, strict=True))
         self._arrivals.forget(last_tick.own, contents)
 
     def _refuse_after_a_failure(self) -> None:

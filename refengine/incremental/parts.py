@@ -424,7 +424,7 @@ def plan_part(
             view,
             t0=opening_of_first_window(view, semantics, frame),
             frame=frame,
-            first=firsts.get(view.spec.stream),
+            t1=firsts.get(view.spec.stream),
         )
         for view, frame in zip(planned.views, frames, strict=True)
     )
