@@ -56,14 +56,14 @@ class IncrementalRun(Iterator[Report]):
         answer: EvaluateBody = r2r.confirmed_answer,
         max_reports: int = MAX_REPORTS,
         skip: int = 0,
-        is_evaluator_asked: bool = False,
+        is_evaluator_requested: bool = False,
     ) -> None:
         self.query = query
         self.planned = planned
         self.max_reports = max_reports
         self.skip = skip
         self.answers = MaintainedWhileCovered(
-            query, planned, static, answer, skip, is_evaluator_asked
+            query, planned, static, answer, skip, is_evaluator_requested
         )
         self.reports = self._reports()
 
