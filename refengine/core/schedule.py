@@ -211,7 +211,7 @@ def _merge_instants(progressions: Sequence[range], most: int) -> range | list[in
 
 
 def _size(times: range | list[int]) -> int:
-    """Return the number of instants. len() raises for a range with more than 2^63 of them."""
+    """Return the number of instants. len() raises for a range with 2^63 of them or more."""
     if isinstance(times, list):
         return len(times)
     return -((times.start - times.stop) // times.step)

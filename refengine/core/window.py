@@ -450,8 +450,8 @@ def content(view: WindowView, t: int, arrived: int) -> Content:
 
 
 def rows(view: WindowView, arrived: int) -> Content:
-    """WIN-14: Return the latest N elements, or those of the latest N triples. Only at each L-th
-    element or triple the content changes.
+    """WIN-14: Return the latest N elements, or those of the latest N triples. The content
+    changes only with each L-th element or triple.
     """
     if arrived == 0:
         return range(0)

@@ -93,7 +93,7 @@ class ContentFollower:
             return False
         if content.start != before.start or content.stop < before.stop:
             return False
-        self._move(0, range(before.stop, content.stop), self.graphs[0].insert)
+        self._pass_triples(0, range(before.stop, content.stop), self.graphs[0].insert)
         self.contents[0] = content
         self.body.flush()
         return True
@@ -106,7 +106,7 @@ class ContentFollower:
             else:
                 leaving = without(self.contents[i], content)
             if leaving:
-                self._move(i, leaving, self.graphs[i].retract)
+                self._pass_triples(i, leaving, self.graphs[i].retract)
 
     def insert_new(self, contents: Iterable[Content]) -> None:
         """Insert the elements of the next contents that are not there yet, one content a window.
@@ -118,7 +118,7 @@ class ContentFollower:
             else:
                 entering = without(content, self.contents[i])
             if entering:
-                self._move(i, entering, self.graphs[i].insert)
+                self._pass_triples(i, entering, self.graphs[i].insert)
             self.contents[i] = content
         self.body.flush()
 
@@ -135,8 +135,8 @@ class ContentFollower:
             return before  # the delta does not know what was there: all of it leaves
         return leaving
 
-    def _move(self, i: int, indices: Iterable[int], take: Callable[[Triple], None]) -> None:
-        """Hand the triples of some elements of window i to an insert or a retract, in an order that
+    def _pass_triples(self, i: int, indices: Iterable[int], take: Callable[[Triple], None]) -> None:
+        """Pass the triples of some elements of window i to an insert or a retract, in an order that
         does not depend on the hash of terms.
         """
         elements = self.elements[i]

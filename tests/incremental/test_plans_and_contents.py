@@ -239,7 +239,7 @@ def test_triples_come_in_an_order_of_their_own():
         came.clear()
         (one,) = views[0].elements
         follower.elements = [[one._replace(graph=triples[:count][::-1])]]
-        follower._move(0, [0], came.append)
+        follower._pass_triples(0, [0], came.append)
         assert came == triples[:count]
     assert follower.body.is_set is False
 
