@@ -68,14 +68,14 @@ class RunWithWitnesses:
         static: Dataset,
         hearing: Hearing,
         max_reports: int,
-        is_evaluator_asked: bool = False,
+        is_evaluator_requested: bool = False,
     ) -> None:
         self.query = query
         self.planned = planned
         self.static = canonical_dataset(static)
         self.hearing = hearing
         self.incremental: IncrementalRun | None = None
-        if is_evaluator_asked:
+        if is_evaluator_requested:
             self.steps = engine.steps(
                 query, planned, static=static, answer=hearing, max_reports=max_reports
             )

@@ -86,15 +86,15 @@ def run(options: argparse.Namespace) -> int:
     check_missing(options.missing)
     before = find_result(options.results, options.case)
     tested = _engine(options, before)
-    selection = ItemSelection(csrbench=options.csrbench, missing=options.missing)
+    selection = ItemSelection(csrbench=options.csrbench, unreported=options.missing)
     item = find_item(before, tested, selection)
     if options.only_print:
         return _print_lines(item)
-    missing = item.missing
+    absent = item.absent
     if not tested.command:
-        missing = f"no engine {display(tested.name)} here: name its file with --engine FILE.toml"
-    if missing:
-        print(plain(f"conformance: {missing}"), file=sys.stderr)
+        absent = f"no engine {display(tested.name)} here: name its file with --engine FILE.toml"
+    if absent:
+        print(plain(f"conformance: {absent}"), file=sys.stderr)
         print("conformance: only the lines to send are printed", file=sys.stderr)
         return _print_lines(item)
     return _replay(item, before)

@@ -106,9 +106,9 @@ def run(options: argparse.Namespace) -> int:
         missing=options.missing,
     )
     items = suite_options.items()
-    for missing in dict.fromkeys(item.missing for item in items if item.missing):
-        print(f"conformance: {missing}", file=sys.stderr)
-    runnable = [item for item in items if not item.missing]
+    for absent in dict.fromkeys(item.absent for item in items if item.absent):
+        print(f"conformance: {absent}", file=sys.stderr)
+    runnable = [item for item in items if not item.absent]
     if runnable and not options.resume:
         session.check_master(options.spark, options.environment)  # before anything is written
     with folder.open_run(options.out, suite_options, options.resume) as run:
@@ -213,7 +213,7 @@ def _outcome_of(
     from conformance import suite
     from conformance.spark import shard
 
-    if item.missing:
+    if item.absent:
         return None, ""
     try:
         result = shard.result_of(done[item.key])

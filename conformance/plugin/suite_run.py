@@ -158,8 +158,8 @@ def settle_item(test: pytest.Item, item: Item, ask: Callable[[Item], Result]) ->
     `ask` gives the result. It is kept for the test's report and written to its properties.
     """
     keep_engine(test, item.engine)
-    if item.missing:
-        pytest.skip(item.missing)
+    if item.absent:
+        pytest.skip(item.absent)
     result = _ask_or_end(item, ask)
     keep_result(test, result)
     known = [f"{reason} ({link})" for reason, link, *_ in result.known]

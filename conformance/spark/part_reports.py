@@ -131,7 +131,7 @@ def reports_of_part(
             truth_query.semantics,
             firsts,
             part,
-            truth_query.is_evaluator_asked,
+            truth_query.is_evaluator_requested,
             static=truth_query.static,
             answer=truth_query.answer,
         )
@@ -141,9 +141,9 @@ def reports_of_part(
             engine.plan(query, streams, truth_query.semantics),
             static=truth_query.static,
             answer=truth_query.answer,
-            is_evaluator_asked=truth_query.is_evaluator_asked,
+            is_evaluator_requested=truth_query.is_evaluator_requested,
         )
-    return ((report, run.provenance.of_last) for report in reports)
+    return ((report, run.provenance.last_computed_by) for report in reports)
 
 
 def batches_of_reports(number: int, reports: Iterable[ComputedReport], first: int = 1) -> Batches:

@@ -104,7 +104,7 @@ def results_from_spark(
     """Run items on Spark, and give a function that waits for the result of one of them. It raises
     the RefengineError with which the item ended. Both raise NoSpark.
     """
-    runnable = [item for item in items if not item.missing]
+    runnable = [item for item in items if not item.absent]
     records: dict[tuple[str, str, str], Record] = {}
     if not runnable:
         yield lambda item: result_of(records[item.key])
@@ -239,8 +239,8 @@ def _items(
         lost = count_text(len(keys) - len(items), "item")
         raise RefengineError(f"{lost} of the driver not found: the files differ", rule="spark")
     for item in items:
-        if item.missing:
-            raise RefengineError(item.missing, rule="spark")
+        if item.absent:
+            raise RefengineError(item.absent, rule="spark")
     return items
 
 

@@ -67,7 +67,7 @@ class TruthPlan:
             "semantics": {name: show(value) for name, value in vars(semantics).items()},
             "static": sorted(map(list, self.truth_query.static)),
             "witnesses": list(self.truth_query.witnesses),
-            "definition": self.truth_query.is_evaluator_asked,
+            "definition": self.truth_query.is_evaluator_requested,
             "parts": self.parts,
             "quarantine": self.quarantine,
         }

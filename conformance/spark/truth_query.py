@@ -24,7 +24,7 @@ class TruthQuery:
     semantics: Semantics
     static: Dataset = frozenset()
     witnesses: tuple[str, ...] = tuple(WITNESSES)
-    is_evaluator_asked: bool = False
+    is_evaluator_requested: bool = False
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Return what is pickled. The parsed body is not: its text is parsed again in the other
@@ -36,7 +36,7 @@ class TruthQuery:
             self.semantics,
             self.static,
             self.witnesses,
-            self.is_evaluator_asked,
+            self.is_evaluator_requested,
         )
 
     @property

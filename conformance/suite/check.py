@@ -33,7 +33,7 @@ def why_unexpected(item: Item, result: Result) -> str:
     if result.outcome is Outcome.UNSTABLE:
         return ""
     known = {(deviation.reason, deviation.link) for deviation in result.known}
-    missing = [reason for reason, link in item.shows if (reason, link) not in known]
+    missing = [reason for reason, link in item.must_show if (reason, link) not in known]
     if not missing:
         return ""
     return (

@@ -35,26 +35,27 @@ BY_DEFAULT = Judging()
 class ItemSelection:
     """A selection of items.
 
-    `names` are engines by their names. `more` are engines without a registered name. `answers` is a
-    folder of recordings that are judged instead of live engines, and `csrbench` a folder with
-    CSRBench's stream. With `smoke` only the dozen cases for a first look are selected. With `keep`
-    the results of benchmarks have their evidence. `classpaths` has the classpaths of engines on the
-    JVM by name. `missing` is how many outputs may be missing at each end (ORA-3), if stated.
+    `names` are engines by their names, and `unnamed` are engines without a name that could be
+    looked up. `answers` is a folder of recordings that are judged instead of live engines, and
+    `csrbench` a folder with CSRBench's stream. With `smoke` only the dozen cases for a first look
+    are selected. With `keep_evidence` the results of benchmarks have their evidence. `classpaths`
+    has the classpaths of engines on the JVM by name. `unreported` is how many outputs may be
+    missing from a recording at each end (ORA-3); None if that is not stated.
     """
 
     names: tuple[str, ...] = ()
-    more: tuple[Engine, ...] = ()
+    unnamed: tuple[Engine, ...] = ()
     answers: Path | None = None
     csrbench: Path | None = None
     smoke: bool = False
-    keep: bool = False
+    keep_evidence: bool = False
     classpaths: Mapping[str, str] = field(default_factory=dict)
-    missing: int | None = None
+    unreported: int | None = None
 
     @property
     def judging(self) -> Judging:
         """The terms on which recordings are judged."""
-        return Judging(missing=self.missing, keep=self.keep)
+        return Judging(missing=self.unreported, keep=self.keep_evidence)
 
 
 ALL = ItemSelection()
@@ -64,10 +65,11 @@ ALL = ItemSelection()
 class Item:
     """One question to one engine.
 
-    `run` asks it, and returns the result. `shows` has reason and link of each known deviation that
-    the result must show. `missing` says why the question cannot be asked, if it cannot. `tested` is
-    the engine if it is run; a recorded one has none. `prepare` gives the question as it is put to
-    the engine, once for each time that `run` asks it; it is None for a recorded engine.
+    `run` asks it, and returns the result. `must_show` has reason and link of each known deviation
+    that the result must show. `absent` says what is absent where the engine is not installed, so
+    that it cannot be asked; it is empty for an engine that is there. `tested` is the engine if it
+    is run; a recorded one has none. `prepare` gives the questions that `run` puts to the engine, in
+    the engine's form; it is None for a recorded engine.
     """
 
     engine: str
@@ -75,8 +77,8 @@ class Item:
     case: str
     run: Callable[[Harnesses], Result]
     rule: str = ""
-    shows: tuple[tuple[str, str], ...] = ()
-    missing: str = ""
+    must_show: tuple[tuple[str, str], ...] = ()
+    absent: str = ""
     tested: Engine | None = None
     prepare: Callable[[], Iterable[PreparedQuestion | JoinQuestion]] | None = None
 
@@ -92,12 +94,12 @@ class Item:
 
 
 def engines_of(items: Iterable[Item]) -> dict[str, Engine]:
-    """Return the engines of some items by name, but for recorded ones."""
+    """Return the engines of some items by name, without those that are only recorded."""
     return {item.engine: item.tested for item in items if item.tested is not None}
 
 
 def files_of_items(items: Iterable[Item]) -> Iterator[Path]:
-    """Yield the files and folders that the engines of items are started from and asked."""
+    """Yield the files and folders from which the engines of items are started and asked."""
     for engine in engines_of(items).values():
         yield from engine_file.files_of_engine(engine)
 
@@ -127,7 +129,7 @@ def _run_settled(item: Item, harnesses: Harnesses) -> Result:
 def common_result(runs: Sequence[Result]) -> Result:
     """Return the result of several runs of one item: the first, if all have the same outcome and
     known deviations, or else an unstable one. But an engine that was wrong each time, in one way or
-    another, is wrong: then it is the first that no known deviation explains.
+    another, is wrong: then return the first result that no known deviation explains.
     """
     first = runs[0]
     if all((run.outcome, run.known) == (first.outcome, first.known) for run in runs):
@@ -145,10 +147,10 @@ def items(selection: ItemSelection) -> list[Item]:
     """Return the items that a selection names, engine by engine. Raises RefengineError for an
     engine, a case or a recording that does not exist.
     """
-    of_engines = [_items_of_name(name, selection) for name in dict.fromkeys(selection.names)]
-    of_engines += [live_items(engine, selection) for engine in selection.more]
+    by_engine = [_items_of_name(name, selection) for name in dict.fromkeys(selection.names)]
+    by_engine += [live_items(engine, selection) for engine in selection.unnamed]
     counts = Counter(
-        engine for of_engine in of_engines for engine in {item.engine for item in of_engine}
+        name for of_engine in by_engine for name in {item.engine for item in of_engine}
     )
     for engine, count in counts.items():
         if count > 1:
@@ -157,18 +159,18 @@ def items(selection: ItemSelection) -> list[Item]:
                 rule="engine",
                 place=engine,
             )
-    return [item for of_engine in of_engines for item in of_engine]
+    return [item for of_engine in by_engine for item in of_engine]
 
 
 def _items_of_name(name: str, selection: ItemSelection) -> list[Item]:
-    """Return the items of the engine with a name: those of its recordings, of the engine itself, or
-    of an engine of ours that is recorded here.
+    """Return the items of the engine with a name. With a folder of recordings they are those of the
+    engine's recordings. Otherwise they are those of the engine itself, and of the recordings that
+    are made in this run: of the reference engine and of wrong engines.
     """
     if selection.answers is not None:
         return recorded_items(name, selection.answers, selection.judging)
-    own = [
-        recorder for recorder in own_engines.recorders() if recorder.name.partition("/")[0] == name
-    ]
+    # a recorder's name is such as `reference/csparql` or `wrong/WIN-1`
+    own = [recorder for recorder in own_engines.recorders() if recorder.name.startswith(f"{name}/")]
     try:
         engine = engine_file.engine(name)
     except InvalidEngine as error:
@@ -188,11 +190,11 @@ def live_items(engine: Engine, selection: ItemSelection = ALL) -> list[Item]:
     """Return the items of an engine that is started to answer them."""
     _check_deviations(engine)
     engine = engine.with_classpath(selection.classpaths.get(engine.name, ""))
-    engine = replace(engine, unreported=selection.missing or 0)
+    engine = replace(engine, unreported=selection.unreported or 0)
     make = {"corpus": _of_corpus, "csrbench": _of_csrbench, "joins": _of_joins}
-    missing = engine.missing  # looked for once, on the path and in the folders of engines
+    absent = engine.missing  # asked once for all items, since it looks for programs and files
     return [
-        replace(item, missing=missing)
+        replace(item, absent=absent)
         for suite in engine.suites
         for item in make[suite](engine, selection)
     ]
@@ -278,14 +280,17 @@ def _live_item(
         case=case.id,
         run=partial(_ask, engine, suite, case, put),
         rule=case.rule,
-        shows=_shown_deviations(engine, case.id),
+        must_show=_shown_deviations(engine, case.id),
         tested=engine,
         prepare=prepare,
     )
 
 
 def _prepare_case(engine: Engine, case: Case) -> Iterator[PreparedQuestion]:
-    """Yield the question of a case as it is put to an engine, each time. Raises RefengineError."""
+    """Yield the questions of a case in the form in which they are put to an engine. An engine that
+    is sent its semantics is asked once for each block of expected reports; other engines are asked
+    once. Raises RefengineError.
+    """
     question = corpus.question_of(case)
     if engine.is_configurable:
         for _, prepared in prepare_blocks(engine, case, question):
@@ -304,30 +309,48 @@ def _ask(
     """Put a case to the harness of an engine, and return the result: an error if the harness does
     not start.
 
-    What the harness did after its last reply about the item before may hit the first query of this
-    one: the process has ended, or a line stands before the reply. Then the question is put once
-    more, to a new process. An end is the fault of the item before, and so is a line if the harness
-    does not break down again.
+    After its last reply about the item before, the harness may have written a line, or ended. This
+    late fault may come to light only with the first query of this item, and then it spoils the
+    result. So the case is put once more, to a new process.
     """
-    before = harnesses.last_items.get(engine.name)
     key = engine.name, suite, case.id
+    item_before = harnesses.last_items.get(engine.name)
     try:
         harness = harnesses.of(engine, key)
         result = put(harness)
-        if before is not None and harness.registered == 0:
-            harnesses.last_items[engine.name] = before  # this one was refused before it was asked
-        fault = harness.late_fault
-        harness.late_fault = ""  # it is about the item before, or the result has it
-        if not fault or before is None or harness.registered > 1:
-            return result
-        is_certain = harness.late_fault_is_certain
-        if is_certain:
-            harnesses.add_late_fault(before, fault)
-        result = put(harnesses.of(engine, key))
+        if item_before is not None and harness.registered == 0:
+            # The case was refused before the harness was asked about it. What the harness does now
+            # is still about the item before.
+            harnesses.last_items[engine.name] = item_before
+        explanation = harness.late_fault
+        harness.late_fault = ""  # dealt with here: the pool is not to add it
+        if not explanation or item_before is None or harness.registered > 1:
+            return result  # there is no late fault, or it is this item's own and in the result
+        late_fault = LateFault(item_before, explanation)
+        return _put_again(engine, key, put, harnesses, late_fault, harness.late_fault_is_certain)
     except Broken as error:
         return error_result(key, case.rule, str(error))
-    if result.outcome is not Outcome.ERROR and not is_certain:
-        harnesses.add_late_fault(before, fault)
+
+
+def _put_again(
+    engine: Engine,
+    key: tuple[str, str, str],
+    put: Callable[[Harness], Result],
+    harnesses: Harnesses,
+    late_fault: LateFault,
+    is_certain: bool,
+) -> Result:
+    """Put a case to a new process, and return the result. A late fault has spoilt the first one.
+
+    If the process had ended (`is_certain`), the item before is to blame. A line may also be about
+    this case. It is taken to be so if the new process makes an error as well; otherwise the item
+    before is to blame.
+    """
+    if is_certain:
+        harnesses.add_late_fault(*late_fault)
+    result = put(harnesses.of(engine, key))
+    if not is_certain and result.outcome is not Outcome.ERROR:
+        harnesses.add_late_fault(*late_fault)
     return result
 
 
@@ -358,17 +381,24 @@ def _of_csrbench(engine: Engine, selection: ItemSelection) -> Iterator[Item]:
     source, prefix = selection.csrbench, ""
     if source is None:
         source, prefix = own_engines.embedded(), EMBEDDED
-    csrbench.stream(source)
+    _check_csrbench_stream(source)
     for query in csrbench.QUERIES:
         name = prefix + query
-        about = BenchmarkQuery(name, "", f"CSRBench's {query}", csrbench.table_of_query(query))
-        put = partial(_put_csrbench, engine, about, query, source)
+        case = BenchmarkQuery(name, "", f"CSRBench's {query}", csrbench.table_of_query(query))
+        put = partial(_put_csrbench, engine, case, query, source)
         prepare = partial(_prepare_csrbench, engine, query, source)
-        yield _live_item(engine, "csrbench", about, put, prepare)
+        yield _live_item(engine, "csrbench", case, put, prepare)
+
+
+def _check_csrbench_stream(folder: Path) -> None:
+    """Raise RefengineError if CSRBench's stream, which all its items need, cannot be read."""
+    csrbench.stream(folder)
 
 
 def _prepare_csrbench(engine: Engine, query: str, source: Path) -> Iterator[PreparedQuestion]:
-    """Yield a query of CSRBench as it is put to an engine. Raises RefengineError."""
+    """Yield the question of a query of CSRBench in the form in which it is put to an engine. Raises
+    RefengineError.
+    """
     yield prepare_question(
         engine, _csrbench_question(query, source), csrbench.table_of_query(query)
     )
@@ -382,7 +412,7 @@ def _csrbench_question(query: str, source: Path) -> Question:
 
 def _put_csrbench(
     engine: Engine,
-    about: BenchmarkQuery,
+    case: BenchmarkQuery,
     query: str,
     source: Path,
     harness: Harness,
@@ -391,7 +421,7 @@ def _put_csrbench(
     the resources that the engine used.
     """
     before = len(harness.samples)
-    result = probe.probe_benchmark(engine, harness, about, _csrbench_question(query, source))
+    result = probe.probe_benchmark(engine, harness, case, _csrbench_question(query, source))
     if not result.evidence:
         return result
     samples = [sample.as_json() for sample in harness.samples[before:]]
@@ -415,16 +445,16 @@ def recorded_items(name: str, answers: Path, judging: Judging = BY_DEFAULT) -> l
             for run in runs
         ]
     files = csrbench.answer_files(answers)
-    of_engine = [file for file in files if file.engine == name]
-    if not of_engine:
-        there = ", ".join(sorted({file.engine for file in files}))
+    files_of_engine = [file for file in files if file.engine == name]
+    if not files_of_engine:
+        recorded = ", ".join(sorted({file.engine for file in files}))
         raise InvalidEngine(
-            f"no recording of {name!r}; recorded: {there}",
+            f"no recording of {name!r}; recorded: {recorded}",
             rule="engine",
             place=str(answers),
         )
     profiles.profile(name)
-    csrbench.stream(answers)
+    _check_csrbench_stream(answers)
     return [
         _recorded_item(
             name,
@@ -432,14 +462,14 @@ def recorded_items(name: str, answers: Path, judging: Judging = BY_DEFAULT) -> l
             file.case,
             partial(_judge_answer_file, answers, file, judging),
         )
-        for file in of_engine
+        for file in files_of_engine
         if not file.suffix
     ]
 
 
 def own_items(recorders: list[own_engines.Recorder], judging: Judging = BY_DEFAULT) -> list[Item]:
-    """Return the items of our own engines, which are recorded here over CSRBench's queries. They
-    have the names of their profiles or defects.
+    """Return the items of recordings of CSRBench's queries that are made in this run, of the
+    reference engine and of wrong engines. An item's engine is the recorder's name.
     """
     return [
         _recorded_item(
@@ -451,7 +481,7 @@ def own_items(recorders: list[own_engines.Recorder], judging: Judging = BY_DEFAU
 
 
 def _recorded_item(engine: str, suite: str, case: str, judge: Callable[[], Result]) -> Item:
-    """Return the item of a recording, which no harness is needed for."""
+    """Return the item of a recording. It needs no harness."""
     return Item(engine=engine, suite=suite, case=case, run=lambda _: judge())
 
 

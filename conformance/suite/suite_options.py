@@ -40,18 +40,18 @@ class SuiteOptions:
 
     def items(self) -> list[Item]:
         """Return the items that these options select. Raises RefengineError."""
-        more: tuple[Engine, ...] = ()
+        unnamed: tuple[Engine, ...] = ()
         if self.command is not None:
-            more = (engine_file.command(*self.command),)
+            unnamed = (engine_file.command(*self.command),)
         selection = ItemSelection(
             names=tuple(self.engines),
-            more=more,
+            unnamed=unnamed,
             answers=folder(self.answers),
             csrbench=folder(self.csrbench),
             smoke=self.smoke,
-            keep=self.keep,
+            keep_evidence=self.keep,
             classpaths=classpaths_of(self.classpaths, self.engines),
-            missing=self.missing,
+            unreported=self.missing,
         )
         selected = items(selection)
         if self.csrbench is not None and all(item.suite != "csrbench" for item in selected):

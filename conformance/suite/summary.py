@@ -151,7 +151,7 @@ def describe_unjudged_engines(
     for a first look. More cases would not help an engine that is not there, nor one whose semantics
     cannot be tried.
     """
-    missing_engines = {item.engine for item in items if item.missing}
+    absent_engines = {item.engine for item in items if item.absent}
     reasons: dict[str, Counter[str]] = {}
     for result in run_results:
         reasons.setdefault(result.engine, Counter())[plain(result.explanation)] += 1
@@ -161,7 +161,7 @@ def describe_unjudged_engines(
         if of_engine := reasons.get(engine):
             reason, count = max(of_engine.items(), key=lambda one: (one[1], one[0]))
             line += f"; {count} of {of_engine.total()} for this reason: {reason}"
-        if is_smoke and engine not in missing_engines and not ABOUT_SEMANTICS.search(reason):
+        if is_smoke and engine not in absent_engines and not ABOUT_SEMANTICS.search(reason):
             line += "; --smoke asks a dozen cases only, and the engine supports none: leave it out"
         yield line
 

@@ -191,8 +191,8 @@ def _trials_in_words(judgement: Judgement) -> str:
     words = f"{count_text(judgement.tried, 'assignment')} tried"
     if judgement.trial is not None:
         words += f" by {judgement.trial.computed_by}"
-    if judgement.t0 is not None:
-        words += f", t0 {judgement.t0}"
+    if judgement.t0_candidates is not None:
+        words += f", t0 {judgement.t0_candidates}"
     return words
 
 

@@ -31,11 +31,11 @@ class Judging:
     witnesses: tuple[str, ...] = EVERY_WITNESS
     missing: int | None = None
     keep: bool = False
-    is_evaluator_asked: bool = False
+    is_evaluator_requested: bool = False
 
     def shared_answers(self) -> SharedAnswers:
         """Return a table of answers, still empty, that several verdicts may share."""
-        return SharedAnswers(is_evaluator_asked=self.is_evaluator_asked)
+        return SharedAnswers(is_evaluator_requested=self.is_evaluator_requested)
 
     @property
     def bound(self) -> int:

@@ -269,7 +269,7 @@ def the_base_is_what_was_sent(
     over.
     """
     before = vars(sending).get("sent", Counter())
-    output: Output = right(sending, change._replace(came=change.now, gone=before))
+    output: Output = right(sending, change._replace(compared=change.now, baseline=before))
     if output.is_emitted:
         vars(sending)["sent"] = change.now
     return output
@@ -316,7 +316,7 @@ def the_text_is_not_asked(right: Right, query: Query, semantics: Semantics) -> R
     return semantics.r2s
 
 
-@wrong("R2S-7", replaces=RecomputedAnswers.at)
+@wrong("R2S-7", replaces=RecomputedAnswers.answer_over)
 def append_of_new_elements(
     right: Right,
     answers: RecomputedAnswers,
@@ -334,10 +334,10 @@ def append_of_new_elements(
         new_elements = set(held.content) - set(content_before)
         fresh.append(tuple(sorted(new_elements)))
     rows = answers.lookup(tuple(fresh), "new").rows
-    return change._replace(came=rows, gone=Bag())
+    return change._replace(compared=rows, baseline=Bag())
 
 
-@wrong("R2S-7", replaces=RecomputedAnswers.at)
+@wrong("R2S-7", replaces=RecomputedAnswers.answer_over)
 def append_of_all(
     right: Right,
     answers: RecomputedAnswers,
@@ -347,7 +347,7 @@ def append_of_all(
     change: AnswerChange = right(answers, windows)
     if not answers.is_append:
         return change
-    return change._replace(came=change.now, gone=Bag())
+    return change._replace(compared=change.now, baseline=Bag())
 
 
 @wrong(
@@ -359,4 +359,4 @@ def the_base_grows(right: Right, sending: RelationToStream, change: AnswerChange
     """Never sends a row again that it has sent before. Rstream sends all."""
     base = vars(sending).get("grown", Counter())
     vars(sending)["grown"] = base | change.now
-    return right(sending, change._replace(came=change.now, gone=base))
+    return right(sending, change._replace(compared=change.now, baseline=base))

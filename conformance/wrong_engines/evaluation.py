@@ -148,7 +148,7 @@ def latest_of_a_gap(right: Right, gap: MissedInstants, firing: Iterable[Firing])
     return right(MissedInstants.LATEST, firing)
 
 
-@wrong("ENG-3", replaces=engine.bounded)
+@wrong("ENG-3", replaces=engine.refuse_too_many_reports)
 def the_bound_is_one_too_low(
     right: Right,
     count: int,
@@ -275,5 +275,5 @@ def periods_from_the_halo(
     since = part.halo_start
     if since is None:
         return planned
-    views = tuple(replace(view, t0=since, first=since) for view in planned.views)
+    views = tuple(replace(view, t0=since, t1=since) for view in planned.views)
     return replace(planned, views=views)

@@ -209,7 +209,7 @@ def an_empty_answer_is_no_baseline(
 ) -> Any:
     """Compares with the last answer that had rows."""
     remembered = operator.__dict__
-    base = remembered.get("last_with_rows", change.gone)
+    base = remembered.get("last_with_rows", change.baseline)
     if change.now:
         remembered["last_with_rows"] = change.now
     return right(operator, AnswerChange(change.variables, change.now, change.now, base))

@@ -21,7 +21,7 @@ Scope = tuple[int, int] | None
 
 @wrong(
     "WIN-12",
-    replaces=window.current,
+    replaces=window.latest_ended,
     half="its scope runs from its first to its last instant",
     besides=EVERY_INSTANT,
 )

@@ -37,7 +37,7 @@ Lookup = Callable[[tuple[Content, ...], str], Relation]
 class SuccessiveAnswers(Protocol):
     """A body's answers, each asked for once, evaluation after evaluation."""
 
-    def at(self, windows: tuple[WindowContent, ...]) -> AnswerChange:
+    def answer_over(self, windows: tuple[WindowContent, ...]) -> AnswerChange:
         """Return the answer over what the windows hold, and its difference from the baseline. Its
         bags must not be changed, and hold until the next call.
         """
@@ -64,7 +64,7 @@ class RecomputedAnswers:
         self.now: Bag = Counter()
         self.number = skip
 
-    def at(self, windows: tuple[WindowContent, ...]) -> AnswerChange:
+    def answer_over(self, windows: tuple[WindowContent, ...]) -> AnswerChange:
         """Return the answer over what the windows hold, and its difference from the baseline."""
         contents = tuple([held.content for held in windows])
         relation = self.lookup(contents, str(self.number))

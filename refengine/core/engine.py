@@ -27,9 +27,9 @@ from refengine.core.schedule import MAX_REPORTS as MAX_REPORTS
 from refengine.core.schedule import Evaluation as Evaluation
 from refengine.core.schedule import Stretch as Stretch
 from refengine.core.schedule import WindowContent as WindowContent
-from refengine.core.schedule import bounded as bounded
 from refengine.core.schedule import evaluations as evaluations
 from refengine.core.schedule import refuse_no_bound as refuse_no_bound
+from refengine.core.schedule import refuse_too_many_reports as refuse_too_many_reports
 from refengine.core.schedule import reportable_instants as reportable_instants
 from refengine.core.schedule import spans as spans
 from refengine.core.semantics import Semantics

@@ -88,18 +88,17 @@ def emits_output(empty: Empty, output: Bag, last: Bag) -> bool:
 
 
 class AnswerChange(NamedTuple):
-    """A body's answer at an evaluation, and how it differs from the baseline that it is compared
-    with.
+    """A body's answer at an evaluation, and what R2S needs to compare it with the baseline.
 
-    `variables` are the columns of its rows, and `now` is the whole answer. `came` less `gone` is
-    the answer less the baseline; rows that both have may be left out of both. For the answer {a, b}
-    and the baseline {b, c}, `came` and `gone` may be {a, b} and {b, c}, or {a} and {c}.
+    `variables` are the columns of its rows, and `now` is the whole answer. `compared` and
+    `baseline` are the answer and the baseline, but rows that both have may be left out of both. For
+    the answer {a, b} and the baseline {b, c} they are {a, b} and {b, c}, or {a} and {c}.
     """
 
     variables: tuple[str, ...]
     now: Bag
-    came: Bag
-    gone: Bag
+    compared: Bag
+    baseline: Bag
 
 
 class Output(NamedTuple):
@@ -126,10 +125,11 @@ class RelationToStream:
 
     def step(self, change: AnswerChange) -> Output:
         """Return the output of the next evaluation (R2S-1 to R2S-9)."""
-        compared = change.came
+        compared = change.compared
         if self.emits_whole_answers:
             compared = change.now
-        rows = relation_to_stream(self.operator, compared, change.gone)
+        rows = relation_to_stream(self.operator, compared, change.baseline)
         is_emitted = emits_output(self.empty, rows, self.last)
         self.last = rows
-        return Output(rows, is_emitted, base_moves(self.base_choice, change.gone, change.came))
+        moves = base_moves(self.base_choice, change.baseline, change.compared)
+        return Output(rows, is_emitted, moves)

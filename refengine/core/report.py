@@ -95,7 +95,7 @@ def anchor(semantics: Semantics, view: WindowView) -> int | None:
         case Anchor.T0:
             return view.t0
         case Anchor.FIRST:
-            return view.first
+            return view.t1
         case int() | None as stated:
             return stated
 

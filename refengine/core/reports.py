@@ -149,7 +149,7 @@ class ReportMaker:
         `step`, found more quickly where the answer equals its baseline. Raises what `step` raises.
         """
         change = self._answer(at)
-        if self.is_silent and not change.came and not change.gone:
+        if self.is_silent and not change.compared and not change.baseline:
             return None
         step = self._step(at, change)
         if not step.emitted:
@@ -161,7 +161,7 @@ class ReportMaker:
         here, whatever it is: the windows and the instant.
         """
         try:
-            return self.answers.at(at.windows)
+            return self.answers.answer_over(at.windows)
         except RefengineError as error:
             error.at(place_of_evaluation(self.planned, at))
             raise

@@ -96,16 +96,16 @@ def refuse_no_bound(value: object) -> None:
 class Schedule:
     """The evaluations of a plan, arrival after arrival.
 
-    A schedule remembers what SPEC.md remembers: which arrival was looked at last (TICK-5), what
-    content change compares with (REP-8), and how many reports there were (ENG-3). Arrivals may be
-    added to the plan while its evaluations are drawn.
+    It remembers three things of the arrivals before: which of them was looked at last (TICK-5),
+    what content change compares with (REP-8), and how many reports there were (ENG-3). Arrivals may
+    be added to the plan while its evaluations are drawn.
     """
 
     def __init__(self, planned: Plan, max_reports: int = MAX_REPORTS) -> None:
         self.planned = planned
         self.max_reports = max_reports
         nothing = (range(0),) * len(planned.views)
-        self.seen = ReportState(nothing, nothing)
+        self.report_state = ReportState(nothing, nothing)
 
         self.frames: list[Frame] = []
         self.start = 0
@@ -122,14 +122,14 @@ class Schedule:
         """
         looked_at = self.look_at(k)
         if looked_at is not None:
-            yield from of_arrival(
-                self.planned, k, looked_at, self.seen, self.frames, self.max_reports
+            yield from groups_of_arrival(
+                self.planned, k, looked_at, self.report_state, self.frames, self.max_reports
             )
 
     def look_at(self, k: int) -> range | None:
         """TICK-5: Return the instants from s0 on at which arrival k is evaluated, and remember that
-        it was looked at. Return None for an arrival that is not looked at. The arrivals before it
-        must have been asked for.
+        it was looked at. Return None for an arrival that is not looked at. This must have been
+        called for the arrivals before it.
         """
         if self.last_tick is None and not self.begin():
             return None
@@ -155,20 +155,21 @@ class Schedule:
         return True
 
 
-def of_arrival(
+def groups_of_arrival(
     planned: Plan,
     k: int,
     interval: range,
-    seen: ReportState,
+    state: ReportState,
     frames: Sequence[Frame],
     bound: int,
     cut: Cut | None = None,
 ) -> Iterator[Iterator[Evaluation]]:
     """Yield the evaluations of arrival k, grouped.
 
-    `interval` has the instants since the arrival last looked at, `seen` is brought up to date, and
-    `frames` are those of the windows that open. `cut` is a quicker way to cut the interval than
-    `spans`, with the same evaluations. Raises TooManyReports for more reports than `bound`.
+    `interval` has the instants since the arrival last looked at, and `frames` are those of the
+    windows that open. Each report changes `state`. `cut` cuts the interval in place of `spans`: it
+    may leave out or join stretches as long as the evaluations are the same. Raises TooManyReports
+    for more reports than `bound`.
     """
     semantics = planned.semantics
     if not planned.tuples:
@@ -177,50 +178,54 @@ def of_arrival(
         )
 
     for progressions, contents in report.choose_in_gap(
-        semantics.missed_instants, reported_stretches(planned, k, interval, seen, cut)
+        semantics.missed_instants, reported_stretches(planned, k, interval, state, cut)
     ):
-        times = _instants_together(progressions, bound - seen.count + 1)
+        times = _merge_instants(progressions, bound - state.count + 1)
         if Condition.CHANGE in semantics.report:
-            times = times[:1]  # once reported it is no change
-        seen.count = bounded(seen.count + _size(times), bound, planned, k)
+            times = times[:1]  # at the other instants the content is the one just reported
+        count = state.count + _size(times)
+        refuse_too_many_reports(count, bound, planned, k)
 
-        seen.reported = contents
+        state.count = count
+        state.reported = contents
         if planned.tuples:
-            # REP-7: tested at the tick's last id, reported as it is at the evaluation's
+            # REP-7: `contents` is the one at the tick's last id, which decides whether to report.
+            # What is reported is the content at the id of the evaluation.
             arrived = planned.counts[0][k]
-            seen.reported = (window.content(planned.views[0], times[0], arrived),)
-        yield map(partial(_evaluation, planned.views, k, seen.reported), times)
+            state.reported = (window.content(planned.views[0], times[0], arrived),)
+        yield map(partial(_evaluation, planned.views, k, state.reported), times)
 
 
-def _instants_together(progressions: Sequence[range], most: int) -> range | list[int]:
-    """Return the instants of some progressions, each once, ascending; of several progressions the
-    first `most` alone.
+def _merge_instants(progressions: Sequence[range], most: int) -> range | list[int]:
+    """Return the instants of some progressions, each once, ascending. Of several progressions only
+    the first `most` instants are returned.
     """
     if len(progressions) == 1:
         return progressions[0]
-    together: list[int] = []
+    merged: list[int] = []
     for t, _ in groupby(merge(*progressions)):
-        if len(together) == most:
+        if len(merged) == most:
             break
-        together.append(t)
-    return together
+        merged.append(t)
+    return merged
 
 
 def _size(times: range | list[int]) -> int:
-    """Return the number of instants. A range may have more than len() can say."""
+    """Return the number of instants. len() raises for a range with 2^63 of them or more."""
     if isinstance(times, list):
         return len(times)
     return -((times.start - times.stop) // times.step)
 
 
 def reported_stretches(
-    planned: Plan, k: int, interval: range, seen: ReportState, cut: Cut | None
+    planned: Plan, k: int, interval: range, state: ReportState, cut: Cut | None
 ) -> Iterator[Firing]:
     """Yield the stretches of arrival k's interval in which the query is reported (REP-12): the
     instants, and the content of each window.
 
-    They are drawn one by one. After each, `of_arrival` may change what the next one is compared
-    with (REP-8). Under missed_instants=latest nothing is reported until all are drawn (REP-10).
+    They are drawn one by one. After each, `groups_of_arrival` changes the content last reported,
+    which content change may compare the next one with (REP-8). Under missed_instants=latest
+    nothing is reported until all are drawn (REP-10).
     """
     semantics = planned.semantics
     views = planned.views
@@ -228,20 +233,23 @@ def reported_stretches(
     if Condition.CHANGE not in semantics.report and not any(
         report.timely_instants(semantics, view, interval, own) for view in views if view.frame
     ):
-        return  # nothing fires, and nothing is compared with what is seen here
+        # Nothing is reported. The contents here need not be remembered: only content change reads
+        # those of the instant before (REP-8), and the report does not name it.
+        return
 
     arrived = tuple(counted[k] for counted in planned.counts)
     cut = cut or spans
     if planned.tuples:
         cut = stretch_of_tick
     for span, tested in cut(views, arrived, interval):
-        before = seen.at_instant_before
+        before = state.at_instant_before
         if planned.tuples and interval[1:]:
-            # REP-7 tests the tick's last id alone; this is the instant before it
+            # REP-7 tests the content at the tick's last id alone. The id evaluated before it is the
+            # tick's last but one.
             before = (window.content(views[0], interval[-2], *arrived),)
-        seen.at_instant_before = tested
-        states = zip(views, tested, seen.reported, before, strict=True)
-        holding = [reportable_instants(semantics, *state, span, own) for state in states]
+        state.at_instant_before = tested
+        windows = zip(views, tested, state.reported, before, strict=True)
+        holding = [reportable_instants(semantics, *one, span, own) for one in windows]
         if at := report.fires(semantics.trigger, views, holding):
             yield at, tested
 
@@ -263,7 +271,7 @@ def reportable_instants(
     against_previous = semantics.change_baseline.is_of_previous_instant
     is_tuple_based = view.spec.kind is WindowKind.TUPLE
     if Condition.CHANGE in semantics.report and against_previous and not is_tuple_based:
-        span = span[:1]  # the others have the content of the instant before
+        span = span[:1]  # at each further instant the content is that of the instant before it
 
     at = timely_instants_in_scope(semantics, view, content, span, own)
     base = report.content_baseline(semantics.change_baseline, reported, before)
@@ -285,7 +293,7 @@ def timely_instants_in_scope(
         return nowhere  # ENG-5: without a scope no condition holds
     at = report.timely_instants(semantics, view, span, own)
     if view.spec.kind is WindowKind.TUPLE:
-        at = at[-1:]
+        at = at[-1:]  # REP-7: one report a tick, at the largest id at which the conditions hold
     return at
 
 
@@ -333,27 +341,32 @@ def stretch_of_tick(
         yield interval, (window.content(views[0], interval[-1], arrived[0]),)
 
 
-def bounded(count: int, bound: int, planned: Plan, k: int) -> int:
-    """ENG-3: Return the number of reports. Raises TooManyReports if it is more than the bound, and
-    names the gap before arrival k in which that happens: that between two elements, or before the
-    horizon.
+def refuse_too_many_reports(count: int, bound: int, planned: Plan, k: int) -> None:
+    """ENG-3: Raise TooManyReports if there are more reports than the bound. The error names the gap
+    before arrival k, in which that happens: between two elements, or before the horizon.
     """
+    if count <= bound:
+        return
     arrivals = planned.arrivals
-    if count > bound:
-        since = "the start"
-        if k:
-            since = f"element {k} at {arrivals[k - 1].app}"
-        until = f"element {k + 1} at {arrivals[k].app}"
-        # the sentinel comes last and has no triples (ENG-1)
-        horizon = planned.semantics.horizon
-        has_sentinel = isinstance(horizon, int) or not horizon.is_last_arrival
-        may_be_sentinel = has_sentinel and k == len(arrivals) - 1
-        if may_be_sentinel and not arrivals[k].graph:
-            until = f"the horizon at {arrivals[k].app}"
-        raise TooManyReports(
-            f"{count} reports exceed max_reports={bound}, in the gap between {since} and {until}; "
-            "add non-empty or content-change to the report, choose a later t0, or raise "
-            "max_reports (--max-reports on the command line)",
-            rule="ENG-3",
-        )
-    return count
+    since = "the start"
+    if k:
+        since = f"element {k} at {arrivals[k - 1].app}"
+    until = f"element {k + 1} at {arrivals[k].app}"
+    if is_sentinel(planned, k):
+        until = f"the horizon at {arrivals[k].app}"
+    raise TooManyReports(
+        f"{count} reports exceed max_reports={bound}, in the gap between {since} and {until}; "
+        "add non-empty or content-change to the report, choose a later t0, or raise "
+        "max_reports (--max-reports on the command line)",
+        rule="ENG-3",
+    )
+
+
+def is_sentinel(planned: Plan, k: int) -> bool:
+    """Return whether arrival k is the sentinel of ENG-1. The sentinel comes last and has no
+    triples. While arrivals are still added to the plan, the last one so far may be an element.
+    """
+    horizon = planned.semantics.horizon
+    if not isinstance(horizon, int) and horizon.is_last_arrival:
+        return False
+    return k == len(planned.arrivals) - 1 and not planned.arrivals[k].graph

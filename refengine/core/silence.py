@@ -121,7 +121,7 @@ def _alternatives(planned: Plan) -> Iterator[OtherFields]:
         if t0 is not None:
             reason = (
                 f"the first window {_first_window(view, semantics)} by t0={semantics.t0}, and "
-                f"the elements come from {view.first} to {view.times[-1]}"
+                f"the elements come from {view.t1} to {view.times[-1]}"
             )
             yield OtherFields({"t0": t0, "offset": None}, reason, "WIN-3")
     if not semantics.trigger.is_any_window:

@@ -21,14 +21,17 @@ Content = Sequence[int]
 
 # CQL's windows: the latest one that has ended is shown (WIN-12)
 SHOWN_ENDED = frozenset({WindowKind.RANGE, WindowKind.NOW})
+# a landmark window opens and never closes
+TWO_BORDERS = BORDERED - {WindowKind.LANDMARK}
 
 
 class Frame(NamedTuple):
-    """Where the windows lie that one window of a query stands for (WIN-3). Window n has the
-    instants from first + n·slide to last + n·slide, for n = `least`, …, 0, 1, ….
+    """Where the instances of a query's window lie (WIN-3). Window n has the instants from
+    first + n·slide to last + n·slide, for n = `least`, …, 0, 1, ….
 
-    `first` and `last` are the first and the last instant of window 0. No window starts before
-    `floor` (None: each scope starts with its window). A scope lies `lag` before its window
+    `first` and `last` are the first and the last instant of window 0. `floor` is the earliest
+    instant with which a scope may begin, where partial windows are clipped (WIN-11). It is None
+    where they are not: then each scope begins with its window. A scope lies `lag` before its window
     (WIN-20).
 
     >>> Frame(first=0, last=9, slide=5)  # [0, 10), [5, 15), [10, 20), …
@@ -50,8 +53,8 @@ class WindowView:
 
     `spec` is the window as the query states it, but with the slide that the semantics gives it.
     `t0` is where its window 0 opens, and `frame` is where all its windows lie. Both are None if no
-    window ever opens. `elements` are those of the stream, and `first` is the instant of its first
-    one (t1), None where it has none.
+    window ever opens. `elements` are those of the stream, and `t1` is the instant of the first of
+    them; None where the stream has none.
 
     For each element, `times` has the instant at which it comes (WIN-6), `ids` its id, `ends` the
     last instant of its validity, and `keys` its key. `ends` is None where all elements are points,
@@ -61,7 +64,7 @@ class WindowView:
     spec: Window
     t0: int | None
     frame: Frame | None
-    first: int | None
+    t1: int | None
     elements: Sequence[Element]
     times: Sequence[int]
     ids: Sequence[int]
@@ -77,16 +80,16 @@ def view(
     """
     spec = with_slide(spec, semantics.slide)
     times = element_instants(spec, elements)
-    first = next(iter(times), None)
-    t0 = origin(spec, semantics, first, registered)
-    placed = None
+    t1 = next(iter(times), None)
+    t0 = origin(spec, semantics, t1, registered)
+    frame_of_view = None
     if t0 is not None:
-        placed = frame(spec, semantics.closure, t0, semantics.partial)
+        frame_of_view = frame(spec, semantics.closure, t0, semantics.partial)
     return WindowView(
         spec=spec,
         t0=t0,
-        frame=placed,
-        first=first,
+        frame=frame_of_view,
+        t1=t1,
         elements=elements,
         times=times,
         ids=ids(spec, elements),
@@ -294,8 +297,8 @@ def frame(spec: Window, closure: Closure | None, t0: int, partial: Partial) -> F
 
 def least(partial: Partial, size: int, step: int) -> int:
     """WIN-11: Return the number of the first window: 0, or, where partial windows are reported,
-    that of the first one that closes after t0. With ω = 10 and β = 5 that is −1: the window from t0
-    − 5 to t0 + 5.
+    that of the first one that closes after t0. With ω = 10, β = 5 and t0 = 0 that is −1, the number
+    of [−5, 5).
     """
     match partial:
         case Partial.SUPPRESSED:
@@ -305,10 +308,10 @@ def least(partial: Partial, size: int, step: int) -> int:
 
 
 def borders_of_window(view: WindowView, n: int | None) -> tuple[int, int] | None:
-    """Return the borders (o, c) of window n, of which a lag has been taken (WIN-20). None if n is
-    None, or if windows of this kind do not have both borders.
+    """Return the borders (o, c) of window n, moved back by its lag (WIN-20). None if n is None, or
+    if windows of this kind do not have two borders.
     """
-    if n is None or view.spec.kind not in BORDERED - {WindowKind.LANDMARK}:
+    if n is None or view.spec.kind not in TWO_BORDERS:
         return None
     if view.t0 is None or view.frame is None:
         return None
@@ -326,13 +329,13 @@ def active(frame: Frame, t: int) -> int:
     return max(frame.least, -((frame.last - t) // frame.slide))
 
 
-def current(frame: Frame, t: int) -> int | None:
+def latest_ended(frame: Frame, t: int) -> int | None:
     """WIN-12: Return the number of the `range` or `now` window that is shown at t: the latest that
     has ended. It has the greatest n whose last instant is t or earlier. None before the first has
     ended.
 
     >>> shown = Frame(first=0, last=9, slide=5, kind=WindowKind.RANGE)
-    >>> current(shown, 8), current(shown, 13), current(shown, 14)
+    >>> latest_ended(shown, 8), latest_ended(shown, 13), latest_ended(shown, 14)
     (None, 0, 1)
     """
     n = (t - frame.last) // frame.slide
@@ -351,7 +354,7 @@ def window_number(frame: Frame, t: int) -> int | None:
         case WindowKind.TIME | WindowKind.TUPLE:
             return active(frame, t)
         case WindowKind.RANGE | WindowKind.NOW:
-            return current(frame, t)
+            return latest_ended(frame, t)
         case WindowKind.LANDMARK:
             return 0
         case _:
@@ -390,9 +393,9 @@ def scope(frame: Frame, t: int) -> tuple[int, int] | None:
 
 
 def window_start_at(frame: Frame, instant: int) -> int:
-    """Return the first instant of a window's scope at an instant; where it has none yet, that of
-    the first window, moved back by the lag. An unbounded window also has all that came before it
-    (WIN-13).
+    """Return the first instant of a window's scope at an instant. Before the first scope begins,
+    return the first instant that this scope will have. An unbounded window also holds what came
+    before its first scope (WIN-13).
     """
     extent = scope(frame, instant)
     if extent is None and frame.kind is WindowKind.UNBOUNDED:
@@ -405,8 +408,9 @@ def window_start_at(frame: Frame, instant: int) -> int:
 def first_needed(
     view: WindowView, instant: int, arrived: int, contents: Iterable[Content] = ()
 ) -> int:
-    """Return the index before which no element of a window's stream is in one of some contents, or
-    in a content at an instant or later. `arrived` is how many elements have arrived.
+    """Return the index of the first element of a window's stream that is still needed: one that is
+    in one of `contents`, or may be in the content at `instant` or later. Where all elements that
+    have arrived may be forgotten, it is `arrived`, their number.
     """
     frame = view.frame
     if frame is None:
@@ -446,8 +450,8 @@ def content(view: WindowView, t: int, arrived: int) -> Content:
 
 
 def rows(view: WindowView, arrived: int) -> Content:
-    """WIN-14: Return the latest N elements, or those of the latest N triples, looked up at every
-    L-th.
+    """WIN-14: Return the latest N elements, or those of the latest N triples. The content
+    changes only with each L-th element or triple.
     """
     if arrived == 0:
         return range(0)
@@ -510,9 +514,9 @@ def next_change(view: WindowView, t: int, arrived: int) -> int | None:
     scope may begin; None if there is no such instant. The first `arrived` elements are there.
 
     Time alone changes a content in three ways. An element that has arrived comes into scope. When
-    the next window takes the place of the current one, the elements that end before its first
-    instant leave. And where windows hop, elements with intervals leave when a gap begins, and come
-    back when the next window begins.
+    the next window takes the place of the active one, the elements that end before its first
+    instant leave. And between windows with gaps, elements with intervals leave when a gap begins,
+    and come back when the next window begins.
     """
     frame = view.frame
     if frame is None:
@@ -535,7 +539,7 @@ def next_change(view: WindowView, t: int, arrived: int) -> int | None:
         if last < first:
             # t is in a gap. The active window begins at `first`, with the elements still valid.
             changes.append(first + frame.lag)
-        elif leaving is not None and is_hopping(frame):
+        elif leaving is not None and has_gaps(frame):
             # With [0, 2), [5, 7), … an element valid from 1 to 6 is in both windows. It leaves at
             # 2, when the gap begins, and not only after the last window that holds it.
             changes.append(frame.last + active(frame, t) * frame.slide + 1)
@@ -569,7 +573,7 @@ def first_scope(frame: Frame, t: int) -> int | None:
 def enters_at(frame: Frame, instant: int) -> int:
     """Return when an element at `instant`, which is after the scope, comes into scope: at that
     instant, or for a `range` or `now` at the last instant of the first window that holds it. A lag
-    is in `instant` already.
+    has been added to `instant`.
 
     >>> enters_at(Frame(first=0, last=9, slide=5), 12)
     12
@@ -584,7 +588,7 @@ def enters_at(frame: Frame, instant: int) -> int:
 def leaves_at(frame: Frame, instant: int) -> int:
     """Return when an element that ends at `instant` leaves the scope: one instant after the last
     instant of the last window that holds it, or for a `range` or `now` at the last instant of the
-    next window. A lag is in `instant` already.
+    window after that. A lag has been added to `instant`.
 
     >>> leaves_at(Frame(first=0, last=9, slide=5), 7)  # the last window that holds 7 is 5 to 14
     15
@@ -597,7 +601,7 @@ def leaves_at(frame: Frame, instant: int) -> int:
     return frame.last + newest * frame.slide + 1
 
 
-def is_hopping(frame: Frame) -> bool:
+def has_gaps(frame: Frame) -> bool:
     """Return whether there are instants between time-based windows. An interval over such a gap
     leaves the content, and comes back with the next window.
     """

@@ -56,14 +56,14 @@ class IncrementalRun(Iterator[Report]):
         answer: EvaluateBody = r2r.confirmed_answer,
         max_reports: int = MAX_REPORTS,
         skip: int = 0,
-        is_evaluator_asked: bool = False,
+        is_evaluator_requested: bool = False,
     ) -> None:
         self.query = query
         self.planned = planned
         self.max_reports = max_reports
         self.skip = skip
         self.answers = MaintainedWhileCovered(
-            query, planned, static, answer, skip, is_evaluator_asked
+            query, planned, static, answer, skip, is_evaluator_requested
         )
         self.reports = self._reports()
 
@@ -322,8 +322,8 @@ class Engine:
         last_tick = self._schedule.last_tick
         if last_tick is None or self._schedule.planned.semantics.is_consuming:
             return
-        seen = self._schedule.seen
-        contents = list(zip(seen.reported, seen.at_instant_before, strict=True))
+        state = self._schedule.report_state
+        contents = list(zip(state.reported, state.at_instant_before, strict=True))
         self._arrivals.forget(last_tick.own, contents)
 
     def _refuse_after_a_failure(self) -> None:

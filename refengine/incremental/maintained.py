@@ -39,16 +39,14 @@ from refengine.model.elements import (
 from refengine.model.errors import Unsupported
 from refengine.sparql.datasets import DEFAULT_GRAPH, name_of_window, triples_by_graph
 
-# A body that follows the contents of a query's windows, from each evaluation to the next
-
 
 class ContentFollower:
-    """A maintained body, and what the windows hold now: `change` takes every row that comes to the
-    answer or goes from it.
+    """A maintained body that follows the contents of a query's windows, from each evaluation to the
+    next. `change` is called with every row that comes to the answer or goes from it.
 
-    To move on, `retract_outside` the next contents, then `insert_new` of them; or `grow_to` a
-    content, which is quicker. Raises NotCovered for a body that is not covered; the methods raise
-    it for values that are not.
+    There are two ways to move to the next contents. Call `retract_outside` with them, and then
+    `insert_new`. Or call `grow_to` for one window whose content loses no element, which is quicker.
+    Raises NotCovered for a body that is not covered; the methods raise it for values that are not.
     """
 
     def __init__(
@@ -59,8 +57,9 @@ class ContentFollower:
         change: Callable[[Row, int], None],
         is_set: bool = False,
     ) -> None:
-        # where triples of several sources meet, a blank node is one of its source (R2R-8); each
-        # window has a name for its stream, "" where there is one source alone
+        # R2R-8: the same label in two sources stands for two blank nodes. So where there are
+        # several sources, the blank nodes of a window are marked with the number of its stream.
+        # With one source alone they are not marked ("").
         sources = list(dict.fromkeys(view.spec.stream for view in views))
         has_several_sources = len(sources) + bool(static) > 1
         self.scopes = [""] * len(views)
@@ -81,8 +80,9 @@ class ContentFollower:
                 self.body.graphs[name].insert(triple)
         self.body.flush()
         self.contents: list[Content] = [range(0)] * len(views)
-        self.partition_delta = PartitionDelta()
-        self.partition_entering: list[int] = []
+        # for each window that is a partition: its content as a delta, and what enters it next
+        self.partition_deltas = [PartitionDelta() for _ in views]
+        self.partition_entering: list[Sequence[int]] = [() for _ in views]
 
     def grow_to(self, content: Content) -> bool:
         """Move the first window to a content that is what it holds and later elements, and return
@@ -93,7 +93,7 @@ class ContentFollower:
             return False
         if content.start != before.start or content.stop < before.stop:
             return False
-        self._move(0, range(before.stop, content.stop), self.graphs[0].insert)
+        self._pass_triples(0, range(before.stop, content.stop), self.graphs[0].insert)
         self.contents[0] = content
         self.body.flush()
         return True
@@ -101,40 +101,42 @@ class ContentFollower:
     def retract_outside(self, contents: Iterable[Content]) -> None:
         """Retract the elements that are not in the next contents, one content a window."""
         for i, content in enumerate(contents):
-            leaving = self._leaving(i, content)
+            if isinstance(content, PartitionContent):
+                leaving = self._move_partition(i, content)
+            else:
+                leaving = without(self.contents[i], content)
             if leaving:
-                self._move(i, leaving, self.graphs[i].retract)
+                self._pass_triples(i, leaving, self.graphs[i].retract)
 
     def insert_new(self, contents: Iterable[Content]) -> None:
         """Insert the elements of the next contents that are not there yet, one content a window.
         These are the contents from now on.
         """
         for i, content in enumerate(contents):
-            entering: Sequence[int] = self.partition_entering
-            if not isinstance(content, PartitionContent):
+            if isinstance(content, PartitionContent):
+                entering = self.partition_entering[i]
+            else:
                 entering = without(content, self.contents[i])
             if entering:
-                self._move(i, entering, self.graphs[i].insert)
+                self._pass_triples(i, entering, self.graphs[i].insert)
             self.contents[i] = content
         self.body.flush()
 
-    def _leaving(self, i: int, content: Content) -> Sequence[int]:
-        """Return the elements that leave window i. Of a partition, keep those that enter, which
-        are found with them.
+    def _move_partition(self, i: int, content: PartitionContent) -> Sequence[int]:
+        """Move the delta of window i, a partition, to its next content. Return the elements that
+        leave, and keep those that enter for `insert_new`: the delta finds both together.
         """
         before = self.contents[i]
-        if not isinstance(content, PartitionContent):
-            return without(before, content)
-        if isinstance(before, PartitionContent):
-            leaving, self.partition_entering = self.partition_delta.move_to(content)
-            return leaving
-        # the first content of a partition: all that was there leaves
-        self.partition_delta = PartitionDelta()
-        _, self.partition_entering = self.partition_delta.move_to(content)
-        return before
+        is_first = not isinstance(before, PartitionContent)
+        if is_first:
+            self.partition_deltas[i] = PartitionDelta()
+        leaving, self.partition_entering[i] = self.partition_deltas[i].move_to(content)
+        if is_first:
+            return before  # the delta does not know what was there: all of it leaves
+        return leaving
 
-    def _move(self, i: int, indices: Iterable[int], take: Callable[[Triple], None]) -> None:
-        """Hand the triples of some elements of window i to an insert or a retract, in an order that
+    def _pass_triples(self, i: int, indices: Iterable[int], take: Callable[[Triple], None]) -> None:
+        """Pass the triples of some elements of window i to an insert or a retract, in an order that
         does not depend on the hash of terms.
         """
         elements = self.elements[i]
@@ -148,7 +150,9 @@ class ContentFollower:
 
 
 def graph_of_window(view: WindowView, body: Body) -> Term:
-    """R2R-8: Return the graph that a window's content is in: of its name, if it has one."""
+    """R2R-8: Return the graph that a window's content is in: the default graph, or for a window
+    with a name the graph of that name.
+    """
     name = view.spec.name
     return DEFAULT_GRAPH if name is None else name_of_window(name, body.reads_windows)
 
@@ -170,27 +174,27 @@ def without(a: Content, b: Content) -> Sequence[int]:
     return [*range(a.start, b.start), *range(b.stop, a.stop)]
 
 
-# An answer as it is now, and how it differs from the baseline that R2S subtracts
-
-
 class AnswerDelta:
-    """An answer that is told by `change` of each row that comes or goes.
+    """An answer as it is now, and its difference from the baseline that R2S compares it with.
+    `change` is called with each row that comes or goes.
 
-    `now` is the answer, and `since` what it has more of than the baseline: a row's count there is
-    negative if the answer has less of it. With `is_set` one row stands for all that are the same by
-    value (R2R-9). Without `has_baseline` no differences are asked for, and `since` stays empty.
+    `now` is the answer. `difference` has, for each row, its count in the answer less its count in
+    the baseline. With `is_set` one row stands for all that are the same by value (R2R-9). Without
+    `has_baseline` there is no baseline, and `difference` stays empty.
 
-    Where rows are nearly equal (`has_nearly_equal_rows`), `since` is only the difference by
-    equality, and not the one that CMP-3 asks for, which depends on all rows.
+    `difference` compares rows by equality. CMP-3 compares numbers with a tolerance, and then the
+    difference depends on all rows. So where rows are nearly equal (`has_nearly_equal_rows`), R2S
+    needs the whole answer and the whole baseline.
     """
 
     def __init__(self, is_set: bool, has_baseline: bool) -> None:
         self.now: Bag = Counter()
-        self.since: Counter[Row] = Counter()
+        self.difference: Counter[Row] = Counter()
         self.nearly_equal: NearEqualIndex | None = None
         if has_baseline:
             self.nearly_equal = NearEqualIndex()
-        # of a set: the bag that it is made of, and its rows by value, of which the first is shown
+        # Used for a set only. `bag` is the answer as a bag. `rows_by_value` has its different rows
+        # by value, in order: the first row of each value is shown in the set.
         self.bag: Bag = Counter()
         self.rows_by_value: dict[tuple[object, ...], SortedList] = {}
         self.change = self._change_set if is_set else self._change_bag
@@ -203,42 +207,42 @@ class AnswerDelta:
     def baseline(self) -> Bag:
         """Return the baseline as a bag."""
         baseline = Counter(self.now)
-        baseline.subtract(self.since)
+        baseline.subtract(self.difference)
         return +baseline
 
     def rebase(self) -> None:
         """Make the answer as it is now the baseline."""
         if self.nearly_equal is not None:
-            for row in self.since:
+            for row in self.difference:
                 if row not in self.now:
                     self.nearly_equal.remove(row)
-        self.since.clear()
+        self.difference.clear()
 
     def _change_bag(self, row: Row, count: int) -> None:
-        """Add to the count of a row, or subtract from it. The index of nearly equal rows has those
-        of the answer and those of the difference.
+        """Add to the count of a row, or subtract from it. The index of nearly equal rows holds each
+        row that is in the answer or in the difference.
         """
         if self.nearly_equal is None:
             add_count(self.now, row, count)
             return
-        if row not in self.now and row not in self.since:
+        if row not in self.now and row not in self.difference:
             self.nearly_equal.insert(row)
         add_count(self.now, row, count)
-        add_count(self.since, row, count)
-        if row not in self.now and row not in self.since:
+        add_count(self.difference, row, count)
+        if row not in self.now and row not in self.difference:
             self.nearly_equal.remove(row)
 
     def _change_set(self, row: Row, count: int) -> None:
-        """Add to the count of a row of the bag, or subtract from it, and change the set if another
-        row is shown of those with its value, or none.
+        """Add to the count of a row in the bag, or subtract from it. Change the set if this changes
+        which row of the same value is shown.
         """
-        change = add_count(self.bag, row, count)
-        if not change:
+        presence = add_count(self.bag, row, count)  # 1: the row has come, -1: it is gone
+        if presence == 0:
             return
         value = compare.identity(row)
         rows = self.rows_by_value.setdefault(value, SortedList())
         shown_before = rows[0] if rows else None
-        if change == 1:
+        if presence == 1:
             rows.add(row)
         else:
             rows.remove(row)
@@ -254,9 +258,9 @@ class AnswerDelta:
 
 
 class NearEqualIndex:
-    """Rows with numbers, so arranged that two nearly equal ones lie close together: by all their
-    other terms, and then in the order of their numbers. `count_of_pairs` is how many pairs of them
-    are nearly equal, but not equal.
+    """Rows with numbers, in an order in which nearly equal rows are close to each other: rows that
+    agree in all other terms are in one list, sorted by their numbers. `count_of_pairs` is the
+    number of pairs that are nearly equal, but not equal.
     """
 
     def __init__(self) -> None:
@@ -288,28 +292,25 @@ class NearEqualIndex:
 
 
 def count_nearly_equal(neighbours: SortedList, row: Row, numbers: Sequence[TolerantNumber]) -> int:
-    """Return how many rows are nearly equal to a row, but not equal. All rows have the same terms
-    apart from their numbers, and `neighbours` holds them in the order of these.
+    """Return how many of the `neighbours` are nearly equal to a row, but not equal. They agree with
+    the row in all terms but the numbers, and are sorted by their numbers.
     """
     values = [number.value for number in numbers]
     place = neighbours.bisect_left((values, row))
     count = 0
     # downwards from the row before, and upwards from the row at this place
-    for step, at in ((-1, place - 1), (1, place)):
-        while 0 <= at < len(neighbours) and compare.maybe_near(neighbours[at][0][0], values[0]):
-            other_values, other = neighbours[at]
+    for step, i in ((-1, place - 1), (1, place)):
+        while 0 <= i < len(neighbours) and compare.maybe_near(neighbours[i][0][0], values[0]):
+            other_values, other = neighbours[i]
             other_numbers = compare.split(other)[1]
             if other_values != values and all(map(compare.is_near, numbers, other_numbers)):
                 count += 1
-            at += step
+            i += step
     return count
 
 
-# The answers of a run
-
-
 NO_ROWS: Bag = Counter()  # not to be changed
-REQUEST = "it was asked for"  # why the SPARQL evaluator computes what is covered
+REQUEST = "it was asked for"  # a reason for the SPARQL evaluator where all is covered
 
 
 class MaintainedAnswers:
@@ -332,23 +333,26 @@ class MaintainedAnswers:
         # most evaluations change nothing, and share this
         self.unchanged = AnswerChange(query.body.variables, self.delta.now, NO_ROWS, NO_ROWS)
 
-    def at(self, windows: tuple[WindowContent, ...]) -> AnswerChange:
-        """Return the answer over what the windows hold, beside the baseline. Raises NotCovered."""
+    def answer_over(self, windows: tuple[WindowContent, ...]) -> AnswerChange:
+        """Return the answer over what the windows hold, and its difference from the baseline.
+        Raises NotCovered.
+        """
         if not self.can_grow or not self.follower.grow_to(windows[0].content):
             self._move_to([held.content for held in windows])
 
         if self.is_rstream:
             # the delta is changed by the next evaluation, so it is copied
             return self.unchanged._replace(now=Counter(self.delta.now))
-        since = self.delta.since
-        if not since:
+        difference = self.delta.difference
+        if not difference:
             return self.unchanged
         if self.delta.has_nearly_equal_rows:
-            # what R2S makes of them depends on all rows (CMP-3): `came` is the whole answer and
-            # `gone` the whole baseline; the next evaluation changes the delta, so it is copied
+            # What R2S makes of them depends on all rows (CMP-3). The answer is copied, since the
+            # next evaluation changes it.
             whole = Counter(self.delta.now)
-            return self.unchanged._replace(came=whole, gone=self.delta.baseline())
-        return self.unchanged._replace(came=+since, gone=-since)
+            return self.unchanged._replace(compared=whole, baseline=self.delta.baseline())
+        # rows that the answer and the baseline share are left out of both
+        return self.unchanged._replace(compared=+difference, baseline=-difference)
 
     def _move_to(self, contents: Sequence[Content]) -> None:
         """Retract the elements that leave the windows, and insert those that enter them."""
@@ -370,8 +374,8 @@ class MaintainedAnswers:
 
 @dataclass(frozen=True)
 class Provenance:
-    """Who computed the reports: incremental evaluation those of the first `until` evaluations
-    (None: of all), and the SPARQL evaluator the others, for a reason.
+    """Who computed the reports. Incremental evaluation computed the reports of the first `until`
+    evaluations (None: of all). The SPARQL evaluator computed the others, and `reason` says why.
     """
 
     until: int | None = None
@@ -383,7 +387,7 @@ class Provenance:
         return cls(0, REQUEST)
 
     @property
-    def of_last(self) -> str:
+    def last_computed_by(self) -> str:
         """Who computed the last report, in words."""
         if self.until is None:
             return str(self)
@@ -400,11 +404,11 @@ class Provenance:
 
 class MaintainedWhileCovered:
     """The answers of a query over a plan: maintained as long as that is covered, and from then on
-    recomputed by R2R, beside the same baseline.
+    recomputed by R2R, with the baseline of the last maintained answer.
 
-    `until` is how many evaluations were maintained (None: all so far), and `reason` why no more
-    are. The first `skip` evaluations of the plan are left out. If the SPARQL evaluator is asked
-    for, all answers are recomputed.
+    `until` is the number of evaluations with maintained answers (None: all so far), and `reason`
+    says why it is not greater. The first `skip` evaluations of the plan are left out. With
+    `is_evaluator_requested` all answers are recomputed.
     """
 
     def __init__(
@@ -414,7 +418,7 @@ class MaintainedWhileCovered:
         static: Statements,
         answer: EvaluateBody,
         skip: int = 0,
-        is_evaluator_asked: bool = False,
+        is_evaluator_requested: bool = False,
     ) -> None:
         self.query = query
         self.planned = planned
@@ -427,7 +431,7 @@ class MaintainedWhileCovered:
         self.windows = (WindowContent(None, range(0)),) * len(planned.views)
         self.maintained: MaintainedAnswers | None = None
         self.answers: SuccessiveAnswers
-        if is_evaluator_asked:
+        if is_evaluator_requested:
             self.answers = self._recomputed(NotCovered(REQUEST))
             return
         try:
@@ -435,9 +439,9 @@ class MaintainedWhileCovered:
         except NotCovered as error:
             self.answers = self._recomputed(error)
 
-    def at(self, windows: tuple[WindowContent, ...]) -> AnswerChange:
-        """Return the answer over what the windows hold, beside the baseline. Raises what R2R
-        raises.
+    def answer_over(self, windows: tuple[WindowContent, ...]) -> AnswerChange:
+        """Return the answer over what the windows hold, and its difference from the baseline.
+        Raises what R2R raises.
         """
         is_first = self.number == self.skip
         if is_first and self.maintained is not None:
@@ -445,10 +449,10 @@ class MaintainedWhileCovered:
             # reported. What it answers does not matter, and no witness is asked.
             r2r.defined_answer(self.query.body, frozenset())
         try:
-            change = self.answers.at(windows)
+            change = self.answers.answer_over(windows)
         except NotCovered as error:
             self.answers = self._recomputed(error)
-            change = self.answers.at(windows)
+            change = self.answers.answer_over(windows)
         self.windows = windows
         self.number += 1
         return change
@@ -463,8 +467,8 @@ class MaintainedWhileCovered:
         self.answers.rebase()
 
     def _recomputed(self, error: NotCovered) -> RecomputedAnswers:
-        """Return the SPARQL evaluator's answers, which go on from the last contents and the
-        baseline. Raises Unsupported for a stream that is not given whole.
+        """Return answers of the SPARQL evaluator that go on from the last contents and the
+        baseline. Raises Unsupported for a stream that is read as it comes.
         """
         if buffer_of(self.planned) is not None:
             raise Unsupported(

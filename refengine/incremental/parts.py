@@ -344,7 +344,7 @@ def reports_of_part(
     semantics: Semantics,
     firsts: Mapping[str, int],
     part: Part,
-    is_evaluator_asked: bool = False,
+    is_evaluator_requested: bool = False,
     **options: Unpack[Options],
 ) -> tuple[Iterator[Report], IncrementalRun]:
     """ENG-7: Return the reports that the arrivals of a part trigger, and the run that they are of,
@@ -360,7 +360,9 @@ def reports_of_part(
     """
     planned = plan_part(query, streams, semantics, firsts, part)
     skip = evaluations_to_skip(query, planned, part, options.get("max_reports", MAX_REPORTS))
-    run = evaluate_plan(query, planned, skip=skip, is_evaluator_asked=is_evaluator_asked, **options)
+    run = evaluate_plan(
+        query, planned, skip=skip, is_evaluator_requested=is_evaluator_requested, **options
+    )
     reports = (report for report in run if part.start is None or report.trigger >= part.start)
     return reports, run
 
@@ -424,7 +426,7 @@ def plan_part(
             view,
             t0=opening_of_first_window(view, semantics, frame),
             frame=frame,
-            first=firsts.get(view.spec.stream),
+            t1=firsts.get(view.spec.stream),
         )
         for view, frame in zip(planned.views, frames, strict=True)
     )

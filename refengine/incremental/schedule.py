@@ -4,7 +4,7 @@ is bounded in time or a partition.
 `core.schedule` looks at every instant at which a window's content can change. For a window that is
 bounded in time, two integers are compared for most arrivals: as long as the same window stays
 active, nothing closes, and its content is all that has arrived since its first instant. Only where
-another window becomes active is `core.schedule.of_arrival` called.
+another window becomes active is `core.schedule.groups_of_arrival` called.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from refengine.core.schedule import (
     Schedule,
     Stretch,
     WindowContent,
-    bounded,
+    refuse_too_many_reports,
 )
 from refengine.core.semantics import (
     Condition,
@@ -161,7 +161,7 @@ class TimeWindowSchedule:
     - *Same instant*: a quiet stretch of one instant. All further arrivals of that instant are
       yielded together, since each sees just one element more than the one before it.
     - *Window changes*: another window becomes active at one of the instants.
-      `core.schedule.of_arrival` visits the instants.
+      `core.schedule.groups_of_arrival` visits the instants.
 
     `last_looked_at` is the own instant of the arrival that was looked at last, and `window` is the
     active window there.
@@ -195,7 +195,7 @@ class TimeWindowSchedule:
             self.extra_quiet_instants = 0
 
         self.window = NO_WINDOW
-        self.seen = ReportState(reported=(range(0),), at_instant_before=(range(0),))
+        self.report_state = ReportState(reported=(range(0),), at_instant_before=(range(0),))
 
         # Arrivals before s0 trigger no evaluation (WIN-5), so they are skipped if they are known
         # beforehand. Under the tuple tick the last of them counts as looked at (TICK-5), and under
@@ -305,7 +305,7 @@ class TimeWindowSchedule:
         """
         stop = bisect_right(own_instants, instant, k)
         # At least one, even if the bound is reached already: `_note_reports` counts it, and raises.
-        allowed = max(1, self.max_reports - self.seen.count)
+        allowed = max(1, self.max_reports - self.report_state.count)
         arrivals = range(k, min(stop, k + allowed))
         passed_over = arrivals[1:]  # arrival k itself has been taken
         self._pass_over(len(passed_over))
@@ -323,8 +323,8 @@ class TimeWindowSchedule:
         cut = None
         if Condition.CLOSE in self.planned.semantics.report:
             cut = partial(self._closes, instant)
-        yield from schedule.of_arrival(
-            self.planned, k, from_start, self.seen, [self.frame], self.max_reports, cut
+        yield from schedule.groups_of_arrival(
+            self.planned, k, from_start, self.report_state, [self.frame], self.max_reports, cut
         )
         self.last_looked_at = instant
         self.window = self._active_window(instant)
@@ -364,11 +364,11 @@ class TimeWindowSchedule:
 
     def _note_reports(self, count: int, content: range, k: int) -> None:
         """ENG-3, REP-8: Count the reports of arrival k, and remember the content of the last."""
-        seen = self.seen
-        seen.reported = (content,)
-        seen.count += count
-        if seen.count > self.max_reports:
-            schedule.bounded(seen.count, self.max_reports, self.planned, k)  # raises
+        state = self.report_state
+        state.reported = (content,)
+        state.count += count
+        if state.count > self.max_reports:
+            refuse_too_many_reports(state.count, self.max_reports, self.planned, k)
 
     def _pass_over(self, count: int) -> None:
         """Take the next `count` arrivals without looking at them."""
@@ -489,7 +489,8 @@ def partition_groups(planned: Plan, max_reports: int) -> Iterator[Sequence[Evalu
         instants = schedule.look_at(k)
         if instants and k > reported:
             reported = k
-            count = bounded(count + 1, max_reports, planned, k)
+            count += 1
+            refuse_too_many_reports(count, max_reports, planned, k)
             content = WindowContent(None, PartitionContent(view, k))
             yield (Evaluation(instants.start, k, (content,)),)
 

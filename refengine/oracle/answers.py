@@ -45,11 +45,11 @@ class SharedAnswers:
     def __init__(
         self,
         witness: str = r2r.EVALUATOR,
-        is_evaluator_asked: bool = False,
+        is_evaluator_requested: bool = False,
         before_answer: Callable[[], None] = go_on,
     ):
         self.witness = witness
-        self.is_evaluator_asked = is_evaluator_asked
+        self.is_evaluator_requested = is_evaluator_requested
         self.before_answer = before_answer
         self.testimonies: dict[tuple[str, Dataset, tuple[str, ...]], r2r.Testimony] = {}
         self.testimonies_used: list[r2r.Testimony] = []  # what a verdict rests on so far
@@ -64,7 +64,7 @@ class SharedAnswers:
         """Return a table over the same results, in which another witness answers. Incremental
         evaluation does not answer in its place.
         """
-        other = SharedAnswers(witness, self.is_evaluator_asked, self.before_answer)
+        other = SharedAnswers(witness, self.is_evaluator_requested, self.before_answer)
         other.relations = self.relations
         other.derivation_lists = self.derivation_lists
         other.objects = self.objects
@@ -142,7 +142,7 @@ class SharedAnswers:
         `for_derivations` asks for them as a source of derivations, which a witness does not
         compute: ORA-5 compares those with its answers.
         """
-        if self.is_evaluator_asked:
+        if self.is_evaluator_requested:
             return REQUEST
         if not self.may_be_incremental and not for_derivations:
             return "a witness answers"

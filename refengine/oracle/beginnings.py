@@ -215,7 +215,7 @@ def _values_of_formulas(planned: engine.Plan) -> Iterator[int]:
     for formula in _formulas(planned.semantics):
         with suppress(InvalidSemantics):
             t0 = window.origin(
-                view.spec, replace(planned.semantics, t0=formula, offset=None), view.first
+                view.spec, replace(planned.semantics, t0=formula, offset=None), view.t1
             )
             if t0 is not None:
                 yield t0
@@ -225,9 +225,9 @@ def _beginnings(view: window.WindowView) -> Iterator[int]:
     """Yield the values of t0 by the first element, and ω before it (WIN-10), for a window with a
     lag. Without a lag they are in the range.
     """
-    if view.first is not None and view.spec.lag:
-        yield view.first
-        yield view.first - view.spec.span
+    if view.t1 is not None and view.spec.lag:
+        yield view.t1
+        yield view.t1 - view.spec.span
 
 
 def shows_empty_windows(semantics: Semantics) -> bool:

@@ -22,7 +22,7 @@ def draw_verdict(judgement: Judgement, alignment: Alignment) -> str:
     """Return the time line of a verdict as HTML: elements, the reports that are due, and the
     relations beside them, around the first divergence.
     """
-    divergence = judgement.assignment.divergence
+    divergence = judgement.named_trial.divergence
     first = None if divergence is None else divergence.index + alignment.before
     due = alignment.reports if judgement.passed else judgement.reports.first(MOST)
     given = [None] * alignment.before + list(range(len(judgement.recorded.relations)))
@@ -39,7 +39,7 @@ def draw_verdict(judgement: Judgement, alignment: Alignment) -> str:
         "windows": [{"stream": window.stream} for window in query.windows],
         "elements": elements,
         "elements_total": len(near),
-        "semantics": {"closure": str(judgement.assignment.semantics.closure)},
+        "semantics": {"closure": str(judgement.named_trial.semantics.closure)},
         "expected": [pair.due for pair in pairs if pair.due is not None],
         "actual": [pair.actual for pair in pairs if pair.actual is not None],
     }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Unpack
+from typing import NamedTuple, Unpack
 
 from refengine.core import r2r
 from refengine.core.query import Query
@@ -47,9 +47,9 @@ EVERY_WITNESS = tuple(WITNESSES)
 class WrongBorders:
     """An answer for which the engine states a wrong window (ORA-11).
 
-    `number` is the answer's place in the recording, from 1. `evaluation` is the instant of the
-    report that stands beside it, `expected` that report's window (None: it has none), `stated` the
-    engine's.
+    `number` is the answer's place in the recording, from 1. It is paired with a report, of which
+    `evaluation` is the instant and `expected` the window (None: it has none). `stated` is the
+    window that the engine states.
     """
 
     number: int
@@ -63,13 +63,14 @@ class Judgement:
     """A verdict with the facts that it rests on.
 
     - `recorded` is what was judged, and `passed` is the verdict.
-    - `trial` is the assignment that the verdict names. Where some assignment explains the
-      relations, it is the first one that does and of which nothing is disputed (ORA-8); otherwise
-      it is the nearest one (ORA-9). It is None if there was no assignment to try.
+    - `trial` is the assignment that the verdict names, with what came of comparing it with the
+      recording. Where some assignment explains the relations, it is the first one that does and
+      has no disputed answer (ORA-8); otherwise it is the nearest one (ORA-9). It is None if there
+      was no assignment to try.
     - `tried` is the number of assignments that were tried.
     - `witness_statements` is what the witnesses said of the answers that the verdict rests on.
-    - `t0` are the values that were tried for t0; None if the profile does not leave t0 open over a
-      range.
+    - `t0_candidates` has the values of t0 that were tried; None if the profile does not leave t0
+      open over a range.
     - `wrong_windows` are the answers whose relations are right, and for which the engine states a
       wrong window. It is empty if some relation is wrong.
     """
@@ -79,7 +80,7 @@ class Judgement:
     trial: Trial | None
     tried: int
     witness_statements: r2r.WitnessSummary
-    t0: T0Candidates | None = None
+    t0_candidates: T0Candidates | None = None
     wrong_windows: tuple[WrongBorders, ...] = ()
 
     def explain(self) -> str:
@@ -96,8 +97,8 @@ class Judgement:
         return f"<Judgement: {outcome(self)}{t0}, {self.tried} assignments tried>"
 
     def _repr_html_(self) -> str:
-        """Return the verdict as a notebook shows it, with its time line, and the reports beside the
-        relations.
+        """Return the verdict as a notebook shows it, with its time line, and each relation with the
+        report that it is paired with.
         """
         return table_of_verdict(self)
 
@@ -112,8 +113,10 @@ class Judgement:
         return self.recorded.mode
 
     @property
-    def assignment(self) -> Trial:
-        """The assignment that the verdict names. Raises RefengineError if there was none to try."""
+    def named_trial(self) -> Trial:
+        """The trial of the assignment that the verdict names, which is never None. Raises
+        RefengineError if there was no assignment to try.
+        """
         if self.trial is None:
             reason = "no assignment could be tried: the profile allows none for these streams"
             raise RefengineError(reason, rule="ORA-9", place="verdict")
@@ -124,7 +127,7 @@ class Judgement:
         """Where the recording and the nearest assignment first differ (ORA-9). Raises
         RefengineError for a verdict that has none: a pass, and a fail by stated windows alone.
         """
-        found = self.assignment.divergence
+        found = self.named_trial.divergence
         if found is None:
             what = "a pass" if self.passed else "a fail by windows alone, in wrong_windows,"
             reason = f"{what} has no divergence; ask verdict.passed first"
@@ -147,8 +150,8 @@ class Judgement:
 
     @property
     def alignment(self) -> Alignment | None:
-        """The reports that the verdict rests on, beside the recorded relations; None where arrival
-        orders were searched.
+        """The reports that the verdict rests on, paired with the recorded relations; None where
+        arrival orders were searched.
         """
         if self.trial is None:
             return None
@@ -188,14 +191,15 @@ def judge(
     - `missing`: the number of outputs that may be missing at each end (1);
     - `mode`: how terms are compared (by value);
     - `windows`: the borders of the window that the engine states for each relation (none);
-    - `window_closure`: which of these borders belong to the window (by the tried semantics).
+    - `window_closure`: which of these borders belong to the window (those that belong to it under
+      the semantics that is tried).
 
     Raises InvalidStream for what is no relation or no term, and InvalidSemantics for what is no
-    profile. Raises Unsupported if the verdict depends on an assignment that could not be tried: no
-    other one explains the relations, or none explains them with the stated windows. Raises
-    TooManyReports if a profile without open fields gives too many. Raises Disputed if no witness
-    confirms what the verdict rests on; of several assignments that explain the relations it is
-    enough that a witness confirms one.
+    profile. Raises Unsupported in place of a fail if some assignment could not be tried, since it
+    might be the one that explains the relations with their windows. Raises TooManyReports if a
+    profile without open fields gives too many. Raises Disputed if no witness confirms what the
+    verdict rests on; of several assignments that explain the relations it is enough that a witness
+    confirms one.
     """
     recorded = RecordingToJudge.of(Question(query, streams, static), recording, **options)
     return judge_recording(recorded, profile, answers or SharedAnswers(), witnesses)
@@ -215,71 +219,114 @@ def judge_recording(
         raise RefengineError(reason, rule="ORA-1", place="answers")
     # Begin this verdict's list of testimonies: the table may come from an earlier verdict.
     answers.testimonies_used.clear()
-    t0 = find_profile_t0_candidates(recorded.question, profile, answers.plan)
+    t0_candidates = find_profile_t0_candidates(recorded.question, profile, answers.plan)
+    judge_recorded = judge_with_windows if recorded.windows else judge_without_windows
+    finding = judge_recorded(recorded, profile, answers, witnesses)
+    if t0_candidates is not None:
+        tried = (trial.semantics.t0 for trial in finding.search.trials)
+        t0_candidates = t0_candidates.with_earlier(tried)
+    return Judgement(
+        recorded=recorded,
+        passed=finding.passed,
+        trial=finding.trial,
+        tried=finding.search.count,
+        witness_statements=r2r.WitnessSummary.of(answers.testimonies_used, witnesses),
+        t0_candidates=t0_candidates,
+        wrong_windows=finding.wrong_windows,
+    )
 
-    def judgement(
-        passed: bool,
-        trial: Trial | None,
-        searched: Search,
-        wrong_windows: tuple[WrongBorders, ...] = (),
-    ) -> Judgement:
-        statements = r2r.WitnessSummary.of(answers.testimonies_used, witnesses)
-        values = t0
-        if values is not None:
-            values = values.with_earlier(tried.semantics.t0 for tried in searched.trials)
-        return Judgement(recorded, passed, trial, searched.count, statements, values, wrong_windows)
 
-    # First with the windows that the engine states, if it states any. Only assignments with a
-    # window that begins where the first stated one does are tried.
-    search_with_windows = Search(winner=None)
-    if recorded.windows:
-        search_with_windows = search(recorded, profile, answers, witnesses)
-        if search_with_windows.winner is not None:
-            return judgement(True, search_with_windows.winner, search_with_windows)
+class Finding(NamedTuple):
+    """Whether a recording passes, the trial of the assignment that the verdict names, the search
+    that the verdict rests on, and the answers for which a wrong window is stated.
+    """
 
-    # Then without them.
-    without_windows = replace(recorded, windows=())
-    result = search(without_windows, profile, answers, witnesses)
-    if result.winner is not None:
-        if not recorded.windows:
-            return judgement(True, result.winner, result)
+    passed: bool
+    trial: Trial | None
+    search: Search
+    wrong_windows: tuple[WrongBorders, ...] = ()
+
+
+def judge_without_windows(
+    recorded: RecordingToJudge, profile: Profile, answers: SharedAnswers, witnesses: tuple[str, ...]
+) -> Finding:
+    """Judge a recording of which no windows are stated."""
+    searched = search(recorded, profile, answers, witnesses)
+    if searched.winner is not None:
+        return Finding(True, searched.winner, searched)
+    if searched.first_refusal is not None:
+        raise searched.first_refusal  # this assignment might have explained the relations
+    nearest = nearest_trial(recorded, searched.failed, answers)
+    return _fail(recorded, nearest, searched, answers, witnesses)
+
+
+def judge_with_windows(
+    recorded: RecordingToJudge, profile: Profile, answers: SharedAnswers, witnesses: tuple[str, ...]
+) -> Finding:
+    """ORA-11: Judge a recording for which the engine states windows.
+
+    There are two searches. The first is with the stated windows: it tries the assignments with a
+    window that begins where the first stated one does. If none explains the recording, the second
+    search is without the windows. It tells whether the relations are wrong or the windows alone.
+    """
+    with_windows = search(recorded, profile, answers, witnesses)
+    if with_windows.winner is not None:
+        return Finding(True, with_windows.winner, with_windows)
+
+    bare = replace(recorded, windows=())
+    without_windows = search(bare, profile, answers, witnesses)
+    winner = without_windows.winner
+    if winner is not None:
         # The relations are right, so only the windows are wrong. But an assignment that could not
-        # be tried with the windows might have explained them, too: then there is no verdict.
-        if search_with_windows.first_refusal is not None:
-            raise search_with_windows.first_refusal
-        # Each trial of the search with windows failed at some answer. Each of these answers must be
-        # confirmed by a witness; else there is no verdict, either. No nearest trial is needed here:
+        # be tried might have explained relations and windows.
+        if with_windows.first_refusal is not None:
+            raise with_windows.first_refusal
+        # That the windows are wrong rests on the trials of the first search: each failed at some
+        # answer, which a witness must confirm (ORA-8). There is no nearest trial to confirm, since
         # the divergence is in the windows.
-        confirm_fail(recorded, None, search_with_windows.failed, answers, witnesses)
-        wrong_windows = find_wrong_windows(recorded, result.winner)
-        return judgement(False, result.winner, result, wrong_windows)
+        confirm_fail(recorded, None, with_windows.failed, answers, witnesses)
+        wrong_windows = find_wrong_windows(recorded, winner)
+        return Finding(False, winner, without_windows, wrong_windows)
 
-    # An assignment that could not be tried might have explained the relations, so there is no
-    # verdict.
-    if result.first_refusal is not None:
-        raise result.first_refusal
-    # The nearest is one of the trials of the first search, if it had any (ORA-9): their windows
-    # begin as the stated ones do. Of these, it is one with a report that is about the first stated
-    # window. If there is none, the windows tell nothing of where the two part (ORA-11).
-    best = nearest_trial(recorded, search_with_windows.failed, answers)
-    if best is None:
-        best = nearest_trial(without_windows, search_with_windows.failed or result.failed, answers)
-    # To confirm the fail, the trials of the search without windows are taken: all assignments
-    # failed there, and a recording that fails without its windows also fails with them.
-    confirm_fail(without_windows, best, result.failed, answers, witnesses)
-    if best is not None:
-        best = _with_reports(recorded, best, answers)
-    return judgement(False, best, result)
+    if without_windows.first_refusal is not None:
+        raise without_windows.first_refusal  # this assignment might have explained the relations
+    # The nearest is a trial of the first search that has a report about the first stated window. If
+    # no trial has one, the windows do not say where recording and assignment diverge. Then the
+    # relations alone are compared, with the trials of the first search, or if there are none, with
+    # those of the second.
+    nearest = nearest_trial(recorded, with_windows.failed, answers)
+    if nearest is None:
+        failed = with_windows.failed or without_windows.failed
+        nearest = nearest_trial(bare, failed, answers)
+    # The fail rests on the second search: if all assignments fail without the windows, they also
+    # fail with them.
+    return _fail(bare, nearest, without_windows, answers, witnesses)
+
+
+def _fail(
+    recorded: RecordingToJudge,
+    nearest: Trial | None,
+    searched: Search,
+    answers: SharedAnswers,
+    witnesses: tuple[str, ...],
+) -> Finding:
+    """Return a fail that rests on a search in which all assignments failed, and names the nearest.
+    Raises Disputed if no witness confirms it (ORA-8).
+    """
+    confirm_fail(recorded, nearest, searched.failed, answers, witnesses)
+    if nearest is not None:
+        nearest = _with_reports(recorded, nearest, answers)
+    return Finding(False, nearest, searched)
 
 
 @dataclass(frozen=True)
 class Search:
     """The assignments of a profile that were tried on a recording.
 
-    `winner` is the first that explains it and of which nothing is disputed. `failed` are those
-    before it which do not explain it, and `disputed` is the number of those before it which do, but
-    with a disputed answer. Without a winner, `first_refusal` is the error of the first assignment
-    that could not be tried; None if all could.
+    `winner` is the first that explains the recording without a disputed answer. Of those tried
+    before it, `failed` do not explain the recording, and `disputed` is the number of those that
+    explain it with a disputed answer. Without a winner, `first_refusal` is the error of the first
+    assignment that could not be tried; None if all could.
     """
 
     winner: Trial | None
@@ -289,7 +336,7 @@ class Search:
 
     @property
     def trials(self) -> Iterator[Trial]:
-        """The trials of which nothing is disputed."""
+        """The trials without a disputed answer."""
         yield from self.failed
         if self.winner is not None:
             yield self.winner
@@ -304,23 +351,23 @@ def search(
     recorded: RecordingToJudge, profile: Profile, answers: SharedAnswers, witnesses: tuple[str, ...]
 ) -> Search:
     """ORA-1: try the assignments of a profile, one after the other, up to the first that explains
-    the recording and of which nothing is disputed.
+    the recording without a disputed answer.
 
-    Witnesses confirm what it rests on (ORA-8). Raises Disputed if some assignments explain the
-    recording, and none of them without a dispute.
+    Witnesses confirm the answers that it rests on (ORA-8). Raises Disputed if some assignments
+    explain the recording, each with a disputed answer.
     """
     failed: list[Trial] = []
     disputes: list[Disputed] = []
     first_refusal: Refusal | None = None
-    for trial in every_trial(recorded, profile, answers):
-        if not isinstance(trial, Trial):
-            first_refusal = first_refusal or trial
+    for tried in every_trial(recorded, profile, answers):
+        if isinstance(tried, Refusal):
+            first_refusal = first_refusal or tried
             continue
-        if not trial.explains_recording:
-            failed.append(trial)
+        if not tried.explains_recording:
+            failed.append(tried)
             continue
         try:
-            winner = confirm_winner(recorded, trial, answers, witnesses)
+            winner = confirm_winner(recorded, tried, answers, witnesses)
         except Disputed as error:
             # Another assignment may explain the recording without a dispute.
             disputes.append(error)
@@ -362,7 +409,8 @@ def _with_reports(recorded: RecordingToJudge, trial: Trial, answers: SharedAnswe
 
 
 def find_wrong_windows(recorded: RecordingToJudge, winner: Trial) -> tuple[WrongBorders, ...]:
-    """ORA-11: return the answers whose stated window is not the window of the report beside them.
+    """ORA-11: return the answers with a stated window that is not the window of the report with
+    which they are paired.
 
     `winner` explains the relations without the stated windows.
     """

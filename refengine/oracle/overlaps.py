@@ -335,7 +335,7 @@ class SuccessiveOverlapAnswers:
         self.groups = RowGroups((), Mode.VALUE)
         self.baseline: dict[Exact, Bag] = {}  # of the groups that have changed since
 
-    def at(self, windows: tuple[WindowContent, ...]) -> AnswerChange:
+    def answer_over(self, windows: tuple[WindowContent, ...]) -> AnswerChange:
         """Return the answer over what the window holds, and its difference from the baseline."""
         (held,) = windows
         came, gone = self._move_to(held.content)

@@ -101,7 +101,7 @@ def _what_it_rests_on(judgement: Judgement) -> str:
     witnesses = statements.why_it_stands or "no witness was asked"
     if statements.confirming:
         witnesses = f"confirmed by {' and '.join(statements.confirming)}"
-    t0 = "" if judgement.t0 is None else f", t0 {judgement.t0}"
+    t0 = "" if judgement.t0_candidates is None else f", t0 {judgement.t0_candidates}"
     one = "assignment" if judgement.tried == 1 else "assignments"
     return (
         f"judged by {judgement.mode} mode, at most {judgement.missing} not recorded; "
@@ -132,7 +132,7 @@ def table_of_verdict(judgement: Judgement) -> str:
 def _rows_of_table(judgement: Judgement) -> Iterator[str]:
     alignment = judgement.alignment
     assert alignment is not None  # the caller has asked
-    semantics = judgement.assignment.semantics
+    semantics = judgement.named_trial.semantics
     for index, relation in enumerate(judgement.recorded.relations):
         report = alignment.report(index)
         expected: Bag | None = None

@@ -18,7 +18,7 @@ from refengine import incremental
 
 
 @cache
-def judge(is_evaluator_asked: bool) -> tuple[list[Result], int]:
+def judge(is_evaluator_requested: bool) -> tuple[list[Result], int]:
     """Judge the reference engine as C-SPARQL on Q1, and one that never forgets; and count how often
     one of them was recorded incrementally.
     """
@@ -27,7 +27,7 @@ def judge(is_evaluator_asked: bool) -> tuple[list[Result], int]:
         for recorder in own_engines.recorders()
         if recorder.name in ("reference/csparql", "wrong/WIN-8")
     ]
-    judging = Judging(("pyoxigraph",), is_evaluator_asked=is_evaluator_asked)
+    judging = Judging(("pyoxigraph",), is_evaluator_requested=is_evaluator_requested)
     with patch.object(own_engines.incremental, "evaluate", wraps=incremental.evaluate) as recording:
         results = own_engines.judge_ours("Q1", judging, chosen)
     return results, recording.call_count
@@ -49,10 +49,10 @@ def test_the_verdicts_by_the_evaluator_are_the_same():
     ] == plain
 
 
-@pytest.mark.parametrize("is_evaluator_asked", [False, True])
-def test_the_reference_engine_is_recorded_incrementally(is_evaluator_asked):
-    _, recorded = judge(is_evaluator_asked)
-    assert recorded == (not is_evaluator_asked), "a wrong engine computes each answer anew"
+@pytest.mark.parametrize("is_evaluator_requested", [False, True])
+def test_the_reference_engine_is_recorded_incrementally(is_evaluator_requested):
+    _, recorded = judge(is_evaluator_requested)
+    assert recorded == (not is_evaluator_requested), "a wrong engine computes each answer anew"
 
 
 def result(case: str, computed_by: str) -> Result:
@@ -100,7 +100,7 @@ def test_the_option_reaches_the_judge(monkeypatch):
     monkeypatch.setattr("conformance.command_line.csrbench.run_in_processes", run_in_processes)
     for words in ([], ["--definition"]):
         assert main(["csrbench", *words]) == 0
-    assert [judging.is_evaluator_asked for judging in asked] == [False] * 7 + [True] * 7
+    assert [judging.is_evaluator_requested for judging in asked] == [False] * 7 + [True] * 7
 
 
 def test_who_computed_is_written_and_read():

@@ -153,12 +153,12 @@ def test_an_incremental_answer_that_no_witness_confirms_is_disputed(monkeypatch)
 
 
 def test_an_incremental_answer_that_differs_from_the_evaluator_is_disputed(monkeypatch):
-    right = MaintainedAnswers.at
+    right = MaintainedAnswers.answer_over
 
     def lose_rows(self, windows):
         return right(self, windows)._replace(now=Counter())
 
-    monkeypatch.setattr(MaintainedAnswers, "at", lose_rows)
+    monkeypatch.setattr(MaintainedAnswers, "answer_over", lose_rows)
     reason = "ENG-6: incremental evaluation and the SPARQL evaluator disagree"
     with pytest.raises(Disputed, match=reason) as raised:
         list(start(1))

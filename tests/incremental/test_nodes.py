@@ -464,10 +464,10 @@ def test_a_difference_is_counted_from_the_last_baseline():
     one, two = row("1"), row("2")
     delta.change(one, 2)
     delta.rebase()
-    assert (delta.now, delta.since) == ({one: 2}, {})
+    assert (delta.now, delta.difference) == ({one: 2}, {})
     delta.change(one, -2)
     delta.change(two, 1)
-    assert (delta.now, delta.since) == ({two: 1}, {one: -2, two: 1})
+    assert (delta.now, delta.difference) == ({two: 1}, {one: -2, two: 1})
     assert not delta.has_nearly_equal_rows
     delta.change(row("1.0000000009"), 1)  # near to a row that is of the baseline alone
     assert delta.has_nearly_equal_rows
@@ -481,7 +481,7 @@ def test_a_row_of_the_baseline_that_is_gone_is_near_to_none_after_the_next():
     delta.change(row("1"), -1)
     delta.rebase()
     delta.change(row("1.0000000009"), 1)
-    assert (delta.now, delta.since) == ({row("1.0000000009"): 1}, {row("1.0000000009"): 1})
+    assert (delta.now, delta.difference) == ({row("1.0000000009"): 1}, {row("1.0000000009"): 1})
 
 
 def test_a_set_shows_the_first_of_the_rows_of_one_value():
@@ -495,9 +495,9 @@ def test_a_set_shows_the_first_of_the_rows_of_one_value():
         (first, -1, second),
     ):
         delta.change(line, count)
-        assert delta.now == {shown: 1} and delta.since == {shown: 1}
+        assert delta.now == {shown: 1} and delta.difference == {shown: 1}
     delta.change(second, -1)
-    assert not delta.now and not delta.since and not delta.rows_by_value
+    assert not delta.now and not delta.difference and not delta.rows_by_value
 
 
 def test_a_row_that_goes_back_to_its_baseline_stays_near_to_others():
@@ -507,7 +507,7 @@ def test_a_row_that_goes_back_to_its_baseline_stays_near_to_others():
     delta.rebase()
     delta.change(one, 1)
     delta.change(one, -1)
-    assert (delta.now, delta.since) == ({one: 1}, {})
+    assert (delta.now, delta.difference) == ({one: 1}, {})
     delta.change(row("1.0000000009"), 1)
     assert delta.has_nearly_equal_rows
 

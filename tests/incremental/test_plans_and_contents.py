@@ -239,7 +239,7 @@ def test_triples_come_in_an_order_of_their_own():
         came.clear()
         (one,) = views[0].elements
         follower.elements = [[one._replace(graph=triples[:count][::-1])]]
-        follower._move(0, [0], came.append)
+        follower._pass_triples(0, [0], came.append)
         assert came == triples[:count]
     assert follower.body.is_set is False
 
@@ -823,7 +823,7 @@ def test_the_bound_of_reports_holds_before_a_part_too(monkeypatch):
     streams = {"s": elements_at(*range(0, 100, 5))}
     part = parts.Part(start=90)
     reports, run = parts.reports_of_part(
-        TUMBLING, streams, chosen(), {"s": 0}, part, is_evaluator_asked=True, max_reports=1000
+        TUMBLING, streams, chosen(), {"s": 0}, part, is_evaluator_requested=True, max_reports=1000
     )
     assert len(list(reports)) > 1
     assert run.provenance == Provenance.of_request()
@@ -856,7 +856,7 @@ def test_who_computed_the_reports():
 
 def test_the_engine_may_be_asked_for():
     planned = engine.plan(asked(BODY), {"s": elements_at(1, 3, 5)}, chosen())
-    run = incremental.evaluate_plan(asked(BODY), planned, is_evaluator_asked=True)
+    run = incremental.evaluate_plan(asked(BODY), planned, is_evaluator_requested=True)
     assert len(list(run)) > 1
     assert str(run.provenance) == "the SPARQL evaluator: it was asked for"
     assert run.provenance == Provenance.of_request()

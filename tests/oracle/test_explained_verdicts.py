@@ -78,7 +78,7 @@ def test_wrong_windows_are_named():
 
 
 def test_the_assignment_and_the_divergence_are_never_none():
-    assert PASS.assignment.semantics.t0 == -10 and FAIL.divergence.index == 1
+    assert PASS.named_trial.semantics.t0 == -10 and FAIL.divergence.index == 1
     with pytest.raises(RefengineError, match="verdict: ORA-9: a pass has no divergence"):
         _ = PASS.divergence
 

@@ -185,7 +185,7 @@ def test_a_recording_without_relations_lacks_the_first_report_first(missing):
 def test_what_a_pass_rests_on():
     found = judge(QUERY, FOUR, CLOSING, relations("b", "c"), missing=1)
     trial = found.trial
-    assert found.passed and found.tried == 1 and found.t0 is None
+    assert found.passed and found.tried == 1 and found.t0_candidates is None
     assert (trial.accepting_state, trial.most_matched) == (State(1, 2, 1), 2)
     assert trial.computed_by == "incremental evaluation" and trial.is_order_known
     assert (trial.t0_class, trial.divergence) == (T0Class(0, 0, 0), None)
@@ -1014,11 +1014,11 @@ def test_reports_of_a_judgement_are_those_of_its_trial():
     found = judge(QUERY, FOUR, CLOSING, relations("a", "x", "c", "d"), missing=0)
     assert isinstance(found.reports, Reports)
     assert [each.relation for each in found.reports.first(9)] == relations("a", "b", "c", "d")
-    assert found.t0 is None
+    assert found.t0_candidates is None
     searched = judge(QUERY, TWO_AT_ONCE, RSTREAM, relations("a", "x"), missing=0)
     assert not searched.trial.is_order_known and searched.reports.first(1)
     passed = judge(QUERY, FOUR, CLOSING.but(t0=UNKNOWN), relations("a", "b", "c", "d"))
-    assert passed.t0 == T0Candidates(-8, 1, ())
+    assert passed.t0_candidates == T0Candidates(-8, 1, ())
 
 
 # Two elements of each window have the same row: as bags the answers are {a, a} twice.
@@ -1147,7 +1147,7 @@ def test_an_assignment_without_end_has_failed_where_t0_is_open(monkeypatch):
     monkeypatch.setattr(tried_values, "attempt", endless)
     found = judge(QUERY, FOUR, CLOSING.but(t0=Between(3, 3)), relations("x"), missing=0)
     assert not found.passed and found.trial is None
-    assert (found.t0.lo, found.t0.hi, found.tried) == (3, 3, 1)
+    assert (found.t0_candidates.lo, found.t0_candidates.hi, found.tried) == (3, 3, 1)
     with pytest.raises(TooManyReports):
         judge(QUERY, FOUR, CLOSING, relations("x"), missing=0)
     # a profile without t0 leaves it open, too

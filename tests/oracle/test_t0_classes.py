@@ -222,7 +222,9 @@ def check_verdict(rng: random.Random, said: Counter[str]) -> None:
         said["fail"] += 1
         return
     said["pass"] += 1
-    said["pass before the range"] += found.t0 is not None and found.trial.t0_class.hi < lo
+    said["pass before the range"] += (
+        found.t0_candidates is not None and found.trial.t0_class.hi < lo
+    )
     first, last = found.trial.t0_class.lo, found.trial.t0_class.hi
     if isinstance(found.trial.semantics.t0, int):
         for t0 in {first, last, rng.randint(first, last)}:

@@ -69,7 +69,7 @@ def planned(truth_query: TruthQuery, path: str, **options: object) -> TruthPlan:
 def test_a_run_by_the_engine_is_another_run():
     """Its manifest says so, and a run that is resumed must have the same; a worker gets it, too."""
     quick = asked()
-    plain = replace(quick, is_evaluator_asked=True)
+    plain = replace(quick, is_evaluator_requested=True)
     assert pickle.loads(pickle.dumps(plain)) == plain
     manifests = [planned(one, "s.n3t").manifest()["asked"] for one in (quick, plain)]
     assert [manifest["definition"] for manifest in manifests] == [False, True]
@@ -103,7 +103,7 @@ def plan_of(monkeypatch, folder: Path, query: str, *words: str) -> TruthPlan:
 def test_the_option_asks_for_the_engine(monkeypatch, tmp_path):
     for more in ([], ["--definition"]):
         plan = plan_of(monkeypatch, tmp_path, QUERY, "--stream", "s.n3t", *more)
-        assert plan.truth_query.is_evaluator_asked == bool(more)
+        assert plan.truth_query.is_evaluator_requested == bool(more)
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ def test_smoke_cases_that_an_engine_does_not_support_are_named_as_the_reason() -
     """An engine that is not there is not helped by more cases."""
     here = Item(engine="here", suite="corpus", case="c", run=lambda harnesses: result())
     gone = Item(
-        engine="gone", suite="corpus", case="c", run=lambda harnesses: result(), missing="no Gone"
+        engine="gone", suite="corpus", case="c", run=lambda harnesses: result(), absent="no Gone"
     )
     skipped = "was skipped (exit code 4; 0 with --allow-missing)"
     hint = "; --smoke asks a dozen cases only, and the engine supports none: leave it out"

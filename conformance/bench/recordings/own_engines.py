@@ -74,7 +74,7 @@ def record(
     name: str,
     benchmark_query: Query,
     folder: Path,
-    is_evaluator_asked: bool = False,
+    is_evaluator_requested: bool = False,
 ) -> list[Relation]:
     """Record what an engine of ours answers to a query. The reference engine computes it
     incrementally, unless the SPARQL evaluator is asked for; a wrong engine computes it anew,
@@ -93,7 +93,7 @@ def record(
     if recorder.wrong_engine is not None:
         with recorder.wrong_engine.installed():
             reports = list(engine.evaluate(benchmark_query, streams, chosen))
-    elif is_evaluator_asked:
+    elif is_evaluator_requested:
         reports = list(engine.evaluate(benchmark_query, streams, chosen))
     else:
         reports = list(incremental.evaluate(benchmark_query, streams, chosen))
@@ -115,7 +115,9 @@ def judge_ours(
         chosen = recorders()
     results = []
     for recorder in chosen:
-        recording = record(recorder, name, question.query, embedded(), judging.is_evaluator_asked)
+        recording = record(
+            recorder, name, question.query, embedded(), judging.is_evaluator_requested
+        )
         result = judge_relations(
             question,
             profile(recorder.profile),
