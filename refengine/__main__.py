@@ -334,7 +334,7 @@ def _render(options: argparse.Namespace) -> None:
     from refengine import dialects
     from refengine.core import profiles
     from refengine.core.explain import explain
-    from refengine.core.semantics import R2S
+    from refengine.core.values import R2S
     from refengine.rdf.queries import read_query
 
     r2s = None

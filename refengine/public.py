@@ -6,6 +6,11 @@ from refengine.core.engine import Report as Report
 from refengine.core.engine import evaluate as evaluate
 from refengine.core.engine import evaluations as evaluations
 from refengine.core.engine import plan as plan
+from refengine.core.profile import UNKNOWN as UNKNOWN
+from refengine.core.profile import Between as Between
+from refengine.core.profile import FieldValues as FieldValues
+from refengine.core.profile import OneOf as OneOf
+from refengine.core.profile import Profile as Profile
 from refengine.core.profiles import PROFILES as PROFILES
 from refengine.core.profiles import profile as profile
 from refengine.core.query import Body as Body
@@ -18,11 +23,6 @@ from refengine.core.query import WindowTable as WindowTable
 from refengine.core.query import from_table as from_table
 from refengine.core.question import Question as Question
 from refengine.core.schedule import WindowContent as WindowContent
-from refengine.core.semantics import UNKNOWN as UNKNOWN
-from refengine.core.semantics import Between as Between
-from refengine.core.semantics import FieldValues as FieldValues
-from refengine.core.semantics import OneOf as OneOf
-from refengine.core.semantics import Profile as Profile
 from refengine.core.semantics import Semantics as Semantics
 from refengine.incremental.engine import Engine as Engine
 from refengine.model.compare import Mode as Mode

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from refengine.core import engine, report, silence, window
 from refengine.core.engine import Plan, Step
 from refengine.core.query import Form, Query, WindowKind
-from refengine.core.semantics import Condition, Semantics
+from refengine.core.semantics import Semantics
+from refengine.core.values import Condition
 from refengine.core.window import Content, WindowView
 
 SHOWN = 12  # elements of a content

@@ -17,23 +17,10 @@ from math import lcm
 from refengine import Mode, evaluate
 from refengine.core import r2r
 from refengine.core.engine import EvaluateBody
+from refengine.core.profile import UNKNOWN, Between, OneOf, Profile
 from refengine.core.query import BORDERED, CLOSING, Query, Window, WindowKind
-from refengine.core.semantics import (
-    ENUMS,
-    FIELDS,
-    OPTIONAL,
-    POLICIES,
-    R2S,
-    T0,
-    UNKNOWN,
-    Between,
-    Condition,
-    OneOf,
-    Profile,
-    Semantics,
-    Tick,
-    Trigger,
-)
+from refengine.core.semantics import ENUMS, FIELDS, OPTIONAL, Semantics
+from refengine.core.values import R2S, T0, Condition, Tick, Trigger, is_formula
 from refengine.model import compare
 from refengine.model.elements import Bag, Relation, Stream
 from refengine.model.errors import InvalidSemantics
@@ -188,7 +175,7 @@ def unknown_origins(
         lo -= lcm(cycle, profile.fields["period"] or 1) * (most_over_nothing + 4)
 
     # with another closure than (o, c] they are no assignment (SEM-2)
-    known: list = [t0 for t0 in T0 if t0 not in POLICIES]
+    known: list = [t0 for t0 in T0 if is_formula(t0)]
     if query.windows[0].kind is WindowKind.TUPLE:
         known.remove(T0.KAFKA_STREAMS)
     if query.registered is not None:
@@ -281,6 +268,6 @@ def closes(semantics: Semantics) -> bool:
     with the instant before.
     """
     looks_back = (
-        Condition.CHANGE in semantics.report and semantics.change_baseline.is_of_previous_instant
+        Condition.CHANGE in semantics.report and not semantics.change_baseline.is_of_last_report
     )
     return Condition.CLOSE in semantics.report and not looks_back

@@ -17,9 +17,9 @@ from conformance.bench.catalogue import BENCHMARKS
 from conformance.bench.wordings import make_wordings
 from refengine import evaluate
 from refengine.core import r2r
+from refengine.core.profile import Profile
 from refengine.core.query import from_table
 from refengine.core.question import Question
-from refengine.core.semantics import Profile
 from refengine.model.elements import Relation
 
 

@@ -150,7 +150,12 @@ def test_the_enumeration_has_nothing_of_the_engine() -> None:
         for other in imported_by(path)
         if room_of(other) != "refengine.enumeration"
     }
-    data_types = {"refengine.core.query", "refengine.core.semantics", "refengine.model.elements"}
+    data_types = {
+        "refengine.core.query",
+        "refengine.core.semantics",
+        "refengine.core.values",
+        "refengine.model.elements",
+    }
     assert imported == data_types | {"refengine.model.errors"}
     functions = {
         alias.name
@@ -297,7 +302,7 @@ def is_there(name: str) -> bool:
 
 def test_names_are_found_where_they_are_defined() -> None:
     assert is_there("refengine.core.engine") and is_there("refengine.core.engine.evaluate")
-    assert is_there("refengine.core.semantics.Profile.semantics")
+    assert is_there("refengine.core.profile.Profile.semantics")
     assert is_there("refengine.core.profiles.PLAIN") and is_there("refengine.dialects.DIALECTS")
     assert not is_there("refengine.core.engine.devaluate") and not is_there("refengine.cor")
 

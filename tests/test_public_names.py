@@ -19,7 +19,8 @@ import conformance.spark
 import refengine
 from conformance.corpus.rule_texts import read_specification
 from refengine import FieldValues, QueryTable, Semantics, Unit, WindowKind, WindowTable
-from refengine.core.semantics import ENUMS, FIELDS, OPTIONAL, R2S, Condition, parse_field
+from refengine.core.semantics import ENUMS, FIELDS, OPTIONAL, parse_field
+from refengine.core.values import R2S, Condition
 
 ROOT = Path(refengine.__file__).parent
 

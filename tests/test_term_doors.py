@@ -38,7 +38,7 @@ from refengine import (
     stream,
 )
 from refengine.core.question import Question
-from refengine.core.semantics import Closure
+from refengine.core.values import Closure
 from refengine.incremental.parts import Part
 from refengine.joins import BoundedJoin, bounded_query
 from refengine.oracle.judge import judge

@@ -12,7 +12,7 @@ from conformance.corpus import Case
 from conformance.corpus.specification import ID, only, values
 from refengine import Body, Query, Stream, Window, WindowKind, profile, stream
 from refengine.core import engine
-from refengine.core.semantics import R2S, Empty
+from refengine.core.values import R2S, Empty
 from refengine.trace import lines
 
 SELECT = Body("SELECT ?x { ?x <urn:p> ?y }")

@@ -51,7 +51,7 @@ from refengine import (
     to_dicts,
 )
 from refengine.core.question import Question
-from refengine.core.semantics import R2S
+from refengine.core.values import R2S
 from refengine.joins import BoundedJoin, WindowJoin, bounded_query, join_window, run_join
 from refengine.model.errors import RefengineError
 from refengine.oracle.judge import judge

@@ -36,7 +36,8 @@ from conformance.verdict import results
 from conformance.verdict.results import Outcome, Result
 from conformance.verdict.rules import CaseResult, RuleStatus, judge_rules
 from refengine import cli
-from refengine.core.semantics import OneOf, show
+from refengine.core.profile import OneOf
+from refengine.core.semantics import show
 from refengine.model.errors import RefengineError
 from refengine.model.messages import display, nearest, nearest_id
 from tools.counterexample import LINES, describe_counterexample

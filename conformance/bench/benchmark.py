@@ -15,8 +15,8 @@ from conformance.bench.tables import Table
 from conformance.harness.resources import Sample
 from conformance.suite.exchange import Exchange
 from conformance.verdict.results import Result
+from refengine.core.profile import Profile
 from refengine.core.query import Query, from_table
-from refengine.core.semantics import Profile
 from refengine.model.elements import Dataset
 from refengine.model.errors import RefengineError
 from refengine.oracle.judge import EVERY_WITNESS, Judgement

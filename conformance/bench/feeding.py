@@ -17,7 +17,7 @@ from conformance.harness.resources import ResourceSampler
 from conformance.suite.exchange import Exchange, PreparedQuestion, prepare_question
 from conformance.verdict.engine_report import EngineReport
 from refengine.core.question import Question
-from refengine.core.semantics import Condition
+from refengine.core.values import Condition
 
 # The least limits of a run: seconds for the start, in which a harness may be compiled on a busy
 # machine, for a reply and for the whole run, and bytes of all replies.

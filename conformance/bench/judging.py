@@ -18,8 +18,8 @@ from conformance.verdict.engine_report import EngineReport
 from conformance.verdict.outcomes import judge_relations
 from conformance.verdict.results import BenchmarkRun, Outcome, Result
 from conformance.verdict.time_limit import VerdictLimit, VerdictTooLate
+from refengine.core.profile import UNKNOWN, Profile
 from refengine.core.query import Query
-from refengine.core.semantics import UNKNOWN, Profile
 from refengine.oracle.judge import Judgement
 from refengine.oracle.trial import Missing
 

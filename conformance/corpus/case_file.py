@@ -16,9 +16,10 @@ from typing import Any
 from conformance.corpus.schema_problems import explain_problem, unknown_keys_first
 from conformance.schemas import accepted_table, accepts, path_text, validator
 from refengine.core import profiles, query, semantics
+from refengine.core.profile import UNKNOWN, Between, OneOf, Profile
 from refengine.core.query import Query
 from refengine.core.question import Question
-from refengine.core.semantics import UNKNOWN, Between, OneOf, Profile, Semantics
+from refengine.core.semantics import Semantics
 from refengine.core.static import Static, resolve_static
 from refengine.model import elements
 from refengine.model.elements import XSD, Bag, Dataset, Relation, Stream, Triple

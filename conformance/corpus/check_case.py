@@ -33,7 +33,8 @@ from refengine.core import engine, r2r, semantics
 from refengine.core.arrivals import order_of_pushes
 from refengine.core.query import Query
 from refengine.core.question import Question
-from refengine.core.semantics import Closure, Semantics
+from refengine.core.semantics import Semantics
+from refengine.core.values import R2S, Closure
 from refengine.incremental import parts
 from refengine.incremental.engine import Engine
 from refengine.model import compare, elements
@@ -335,11 +336,11 @@ def _render(case: Case, ask: Callable[[], Query], block: Mapping[str, Any]) -> l
     ]
 
 
-def _r2s(block: Mapping[str, Any]) -> semantics.R2S | None:
+def _r2s(block: Mapping[str, Any]) -> R2S | None:
     """Return the R2S operator of a block; None if it has none."""
     if "r2s" not in block:
         return None
-    r2s: semantics.R2S = semantics.parse_field("r2s", block["r2s"])
+    r2s: R2S = semantics.parse_field("r2s", block["r2s"])
     return r2s
 
 

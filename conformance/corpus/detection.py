@@ -20,8 +20,9 @@ from conformance.corpus.check_case import differences_of_reports
 from conformance.wrong_engines import WRONG_ENGINES, WrongEngine
 from refengine.core import engine, r2r
 from refengine.core.engine import Report
+from refengine.core.profile import Profile
 from refengine.core.question import Question, Setting
-from refengine.core.semantics import Profile, Semantics
+from refengine.core.semantics import Semantics
 from refengine.model.errors import RefengineError
 from refengine.oracle.answers import SharedAnswers
 from refengine.oracle.assignments import assignments

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from refengine.core.profile import is_open
 from refengine.core.query import Unit, WindowKind
-from refengine.core.semantics import ENUMS, FIELDS, Condition, is_open, show
+from refengine.core.semantics import ENUMS, FIELDS, show
+from refengine.core.values import Condition
 
 INTEGER = "an integer"
 # the rule of what is no named value of a field
@@ -72,7 +74,7 @@ def rules_of_change(field: str, claimed: Any, value: Any) -> list[str]:
     of the two has. If the claimed value is open, they are those of the other one. A field that does
     not apply to either breaks no rule: it changes with another field.
 
-    >>> from refengine.core.semantics import Tick
+    >>> from refengine.core.values import Tick
     >>> rules_of_change("tick", Tick.TIME, Tick.TUPLE)
     ['TICK-2']
     """

@@ -6,7 +6,7 @@ catches.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -61,23 +61,40 @@ def value_table() -> list[ValueRow]:
     """Return the table of values. Raises LookupError for a value that no case
     has, or that no wrong engine gets wrong there.
     """
-    every_case = corpus.cases()
     rows: list[ValueRow] = []
     for field, value, rule in values():
-        of_rule = [only(case, field, value) for case in every_case if case.rule == rule]
-        cases = [case for case in of_rule if case is not None]
         used = {row.wrong_engine for row in rows if row.field == field}
-        # rather a wrong engine that has no row yet, and then one that is named after this rule
-        breaking = [one for one in WRONG_ENGINES if rule in one.rules]
-        wrong_engines = sorted(breaking, key=lambda one: (one in used, one.rule != rule))
-        pair = _first_catch(cases, wrong_engines)
-        if pair is None:
+        row = row_of_value(field, value, rule, used)
+        if row is None:
             raise LookupError(
-                f"{field}={value}: none of the {len(cases)} cases of {rule} that have it catches "
-                f"a wrong engine of {rule}"
+                f"{field}={value}: none of the {len(cases_with(field, value, rule))} cases of "
+                f"{rule} that have it catches a wrong engine of {rule}"
             )
-        rows.append(ValueRow(field, value, rule, *pair))
+        rows.append(row)
     return rows
+
+
+def row_of_value(
+    field: str, value: str, rule: str, used: Collection[WrongEngine] = ()
+) -> ValueRow | None:
+    """Return the row of a value: the first case with the value that catches a wrong engine of its
+    rule, rather one that is not `used`; None if no such case does.
+    """
+    # among those that are not used rather one that is named after this rule
+    breaking = [one for one in WRONG_ENGINES if rule in one.rules]
+    wrong_engines = sorted(breaking, key=lambda one: (one in used, one.rule != rule))
+    pair = _first_catch(cases_with(field, value, rule), wrong_engines)
+    if pair is None:
+        return None
+    return ValueRow(field, value, rule, *pair)
+
+
+def cases_with(field: str, value: str, rule: str) -> list[Case]:
+    """Return the cases of a rule that have a value of a field, with only the blocks that have
+    it.
+    """
+    of_rule = [only(case, field, value) for case in corpus.cases() if case.rule == rule]
+    return [case for case in of_rule if case is not None]
 
 
 def _first_catch(

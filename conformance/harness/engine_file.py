@@ -32,8 +32,9 @@ from conformance.engines.installation.startable import StartableEngine
 from conformance.harness.client import Limits
 from conformance.schemas import path_text, problems
 from refengine import dialects
+from refengine.core.profile import Profile
 from refengine.core.query import Form, Query, WindowKind
-from refengine.core.semantics import R2S, Base, Closure, Profile
+from refengine.core.values import R2S, Base, Closure
 from refengine.dialects import Unrenderable
 from refengine.model.errors import RefengineError
 from refengine.model.messages import display, nearest, why

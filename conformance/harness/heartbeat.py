@@ -13,10 +13,11 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from conformance.harness.engine_file import Engine
+from refengine.core.profile import UNKNOWN, Profile
 from refengine.core.query import WindowKind
 from refengine.core.question import Question
 from refengine.core.report import anchor
-from refengine.core.semantics import UNKNOWN, Profile, Semantics
+from refengine.core.semantics import Semantics
 from refengine.core.window import WindowView, view
 from refengine.model.elements import TIME_BOUND, valid
 from refengine.model.errors import RefengineError

@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 
 from conformance.wrong_engines import HABITS, WRONG_ENGINES
-from refengine.core.semantics import ENUMS, Condition, show
+from refengine.core.semantics import ENUMS, show
+from refengine.core.values import Condition
 
 LONGEST = 80  # characters of a sentence
 T0_IS_A_NUMBER = re.compile("t0=([0-9]+)")

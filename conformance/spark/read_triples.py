@@ -8,7 +8,8 @@ patterns of the body looks at them.
 from __future__ import annotations
 
 from refengine.core.query import Query
-from refengine.core.semantics import Condition, Semantics
+from refengine.core.semantics import Semantics
+from refengine.core.values import Condition
 from refengine.incremental.parts import BOUNDED
 from refengine.model.elements import Term
 from refengine.sparql.algebra import (

@@ -25,7 +25,7 @@ from conformance.verdict.wording import count_text, window_text
 from refengine.core.profiles import brief
 from refengine.core.question import Question
 from refengine.core.reports import Report
-from refengine.core.semantics import Condition
+from refengine.core.values import Condition
 from refengine.model.compare import Mode
 from refengine.model.elements import Bag, Relation
 from refengine.model.errors import Unsupported

@@ -17,7 +17,9 @@ from conformance.suite.recorded_case import RecordedCase
 from conformance.suite.simple_defects import SIMPLE_DEFECTS, SimpleDefect
 from conformance.wrong_engines import HABITS, WRONG_ENGINES, WrongEngine
 from conformance.wrong_engines.evaluation import EVERY_INSTANT
-from refengine.core.semantics import T0, Profile, show
+from refengine.core.profile import Profile
+from refengine.core.semantics import show
+from refengine.core.values import T0
 from refengine.oracle.explanations import FIELDS_TRIED, FieldChange, alternatives
 from refengine.oracle.explanations.changes import companion_fields
 

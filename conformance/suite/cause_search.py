@@ -51,7 +51,7 @@ from conformance.suite.candidates import (
 )
 from conformance.suite.recorded_case import RecordedCase
 from conformance.wrong_engines import HABITS, WRONG_ENGINES
-from refengine.core.semantics import Profile
+from refengine.core.profile import Profile
 
 
 @dataclass

@@ -13,9 +13,10 @@ from conformance.harness.engine_file import Deviation, Engine
 from conformance.suite.exchange import BenchmarkQuery, Exchange
 from conformance.verdict.rules import is_of_engines
 from conformance.verdict.time_limit import VerdictTooLate
+from refengine.core.profile import Profile
 from refengine.core.query import Query
 from refengine.core.question import Question
-from refengine.core.semantics import Profile, show
+from refengine.core.semantics import show
 from refengine.model.errors import RefengineError
 from refengine.oracle.answers import SharedAnswers
 from refengine.oracle.judge import EVERY_WITNESS, judge_recording

@@ -28,7 +28,7 @@ from conformance.harness.play import (
 from conformance.verdict.engine_report import EngineReport
 from refengine.core.query import Query, Window, WindowKind
 from refengine.core.question import Question
-from refengine.core.semantics import Closure
+from refengine.core.values import Closure
 from refengine.core.window import longest_stay
 from refengine.model.elements import TIME_BOUND, Element, Relation, Stream, valid
 from refengine.model.terms import Term

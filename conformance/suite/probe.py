@@ -35,7 +35,7 @@ from conformance.verdict.engine_report import EngineReport
 from conformance.verdict.results import KnownDeviation, Outcome, Result
 from refengine.core.query import Query
 from refengine.core.question import Question, Setting
-from refengine.core.semantics import Closure
+from refengine.core.values import Closure
 from refengine.model import compare
 from refengine.model.errors import Disputed, InvalidStream, RefengineError, Unsupported
 from refengine.oracle.answers import SharedAnswers

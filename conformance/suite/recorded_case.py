@@ -17,9 +17,10 @@ from conformance.suite.exchange import asked_question
 from conformance.suite.simple_defects import SimpleDefect, are_equal
 from conformance.verdict.results import Result
 from refengine.core.engine import Report, evaluate
+from refengine.core.profile import Profile
 from refengine.core.question import Question, Setting
 from refengine.core.r2r import defined_answer
-from refengine.core.semantics import Closure, Empty, Profile
+from refengine.core.values import Closure, Empty
 from refengine.model.elements import Bag, Relation
 from refengine.model.errors import RefengineError
 from refengine.model.terms import Term

@@ -27,7 +27,7 @@ from conformance.suite.item import (
 )
 from conformance.verdict.evidence import TEXT
 from conformance.verdict.results import Result
-from refengine.core.semantics import Profile
+from refengine.core.profile import Profile
 from refengine.dialects import DIALECTS
 from refengine.model.errors import RefengineError
 from refengine.model.messages import display, nearest_id

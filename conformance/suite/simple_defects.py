@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from refengine.core.query import Query, WindowKind
-from refengine.core.semantics import R2S
+from refengine.core.values import R2S
 from refengine.model import compare
 from refengine.model.elements import Bag
 

@@ -23,8 +23,8 @@ from conformance.verdict.evidence import states_windows
 from conformance.verdict.results import Outcome, Result
 from conformance.verdict.rules import CaseResult, RuleStatus, RuleVerdict, is_of_engines
 from conformance.verdict.wording import printable
+from refengine.core.profile import Profile
 from refengine.core.question import Question
-from refengine.core.semantics import Profile
 from refengine.model.errors import RefengineError
 from refengine.model.messages import plain
 

@@ -17,7 +17,8 @@ from conformance.verdict.engine_report import EngineReport, to_nquads
 from refengine.core import engine, r2r
 from refengine.core.query import Body, Unit, Window
 from refengine.core.question import Question
-from refengine.core.semantics import Closure, Semantics, semantics_to_json
+from refengine.core.semantics import Semantics, semantics_to_json
+from refengine.core.values import Closure
 from refengine.core.window import borders
 from refengine.model import compare
 from refengine.model.elements import Bag, Element, Relation, Row, Stream, Triple

@@ -19,10 +19,11 @@ from conformance.verdict.wording import (
 )
 from conformance.verdict.wording import count_text as count_text
 from conformance.verdict.wording import window_text as window_text
+from refengine.core.profile import Profile
 from refengine.core.profiles import brief
 from refengine.core.query import Query
 from refengine.core.r2r import Testimony
-from refengine.core.semantics import Profile, Semantics, show
+from refengine.core.semantics import Semantics, show
 from refengine.model import compare
 from refengine.model.elements import Bag, Element, Relation, Row
 from refengine.model.errors import Disputed

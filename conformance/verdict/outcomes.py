@@ -9,8 +9,8 @@ from typing import Unpack
 from conformance.verdict import explain
 from conformance.verdict.results import Outcome as Outcome
 from conformance.verdict.results import Result
+from refengine.core.profile import Profile
 from refengine.core.question import Question
-from refengine.core.semantics import Profile
 from refengine.model.elements import Relation
 from refengine.model.errors import Disputed, Unsupported
 from refengine.oracle import divergence, explanations

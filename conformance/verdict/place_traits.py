@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from refengine.core.semantics import Closure
+from refengine.core.values import Closure
 from refengine.core.window import borders
 
 Report = Mapping[str, Any]

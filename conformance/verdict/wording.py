@@ -8,7 +8,8 @@ import re
 from collections.abc import Callable
 
 from refengine.core.query import Query
-from refengine.core.semantics import Closure, Semantics
+from refengine.core.semantics import Semantics
+from refengine.core.values import Closure
 from refengine.model.elements import XSD, Bag, Row
 from refengine.model.messages import count_text as count_text
 from refengine.model.messages import escape_unprintable

@@ -18,7 +18,8 @@ from refengine.core.query import Query
 from refengine.core.r2s import AnswerChange, Output, RelationToStream
 from refengine.core.reports import ReportMaker
 from refengine.core.schedule import WindowContent
-from refengine.core.semantics import R2S, Collection, Condition, Consumption, Empty, Semantics
+from refengine.core.semantics import Semantics
+from refengine.core.values import R2S, Collection, Condition, Consumption, Empty
 from refengine.core.window import Content, WindowView
 from refengine.model import compare
 from refengine.model.elements import (

@@ -13,7 +13,8 @@ from refengine.core import engine, report, window
 from refengine.core.engine import Evaluation, Plan, Stretch
 from refengine.core.query import Query, Window, WindowKind
 from refengine.core.report import Firing
-from refengine.core.semantics import End, Instant, MissedInstants, Semantics
+from refengine.core.semantics import Semantics
+from refengine.core.values import End, Instant, MissedInstants
 from refengine.core.window import Content, WindowView
 from refengine.incremental import ContentFollower, parts
 from refengine.incremental.algebra.expressions import ExactSum

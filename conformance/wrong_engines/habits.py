@@ -20,7 +20,8 @@ from refengine.core import answers, engine, plan, window
 from refengine.core.answers import EvaluateBody
 from refengine.core.engine import MAX_REPORTS, Evaluation, Plan
 from refengine.core.query import Query, Window, WindowKind
-from refengine.core.semantics import Condition, End, Semantics
+from refengine.core.semantics import Semantics
+from refengine.core.values import Condition, End
 from refengine.core.window import Content, WindowView
 from refengine.model.elements import Dataset, Element
 

@@ -15,7 +15,7 @@ from conformance.wrong_engines.wrong_engine import Right, habit
 from refengine.core import engine
 from refengine.core.engine import MAX_REPORTS, Evaluation, Plan
 from refengine.core.r2s import AnswerChange, Output, RelationToStream
-from refengine.core.semantics import Condition, Empty
+from refengine.core.values import Condition, Empty
 from refengine.model import compare
 from refengine.model.elements import Bag, Term, row
 

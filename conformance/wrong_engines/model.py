@@ -12,17 +12,10 @@ from conformance.wrong_engines.engines import C_SPARQL, RSP_JS, YASPER
 from conformance.wrong_engines.wrong_engine import Right, wrong
 from refengine.core import engine, query, semantics
 from refengine.core.arrivals import Arrivals
+from refengine.core.profile import Profile
 from refengine.core.query import QUERY_KEYS, WINDOW_KEYS, Query, Unit, WindowKind
-from refengine.core.semantics import (
-    ENUMS,
-    R2S,
-    T0,
-    Base,
-    Condition,
-    End,
-    Profile,
-    Semantics,
-)
+from refengine.core.semantics import ENUMS, Semantics
+from refengine.core.values import R2S, T0, Base, Condition, End
 from refengine.model import elements, terms
 from refengine.model.elements import TIME_BOUND, AdmittedElements, Element, Stream
 from refengine.model.errors import InvalidSemantics, InvalidStream

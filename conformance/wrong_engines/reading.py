@@ -15,7 +15,7 @@ from conformance.wrong_engines.engines import C_SPARQL, CQELS, RDFLIB, RSP_JS
 from conformance.wrong_engines.wrong_engine import Right, wrong
 from refengine import dialects
 from refengine.core.query import Body, Query, Unit, Window, WindowKind
-from refengine.core.semantics import R2S
+from refengine.core.values import R2S
 from refengine.dialects import dialect, faults, grammar, source, windows
 from refengine.dialects.source import DialectText as QuerySource
 from refengine.dialects.source import Unrenderable

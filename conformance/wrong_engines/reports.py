@@ -21,13 +21,13 @@ from refengine.core.engine import Evaluation
 from refengine.core.query import WindowKind
 from refengine.core.report import Firing, progression
 from refengine.core.schedule import Schedule
-from refengine.core.semantics import (
+from refengine.core.semantics import Semantics
+from refengine.core.values import (
     ChangeBaseline,
     ChangeScope,
     Condition,
     ExpirySeen,
     MissedInstants,
-    Semantics,
     Tick,
     Trigger,
 )

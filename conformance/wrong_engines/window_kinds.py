@@ -11,7 +11,7 @@ from conformance.wrong_engines.evaluation import EVERY_INSTANT
 from conformance.wrong_engines.wrong_engine import Right, wrong
 from refengine.core import window
 from refengine.core.query import COUNTING, Unit, Window, WindowKind
-from refengine.core.semantics import Slide
+from refengine.core.values import Slide
 from refengine.core.window import Content, Frame, WindowView
 from refengine.model.elements import Element
 from refengine.model.errors import InvalidStream

@@ -13,7 +13,8 @@ from refengine.core import query, window
 from refengine.core.engine import Evaluation
 from refengine.core.query import Window, WindowKind
 from refengine.core.schedule import Schedule
-from refengine.core.semantics import T0, Closure, Partial, Semantics, is_formula
+from refengine.core.semantics import Semantics
+from refengine.core.values import T0, Closure, Partial, is_formula
 from refengine.core.window import Content, Frame, WindowView
 from refengine.model.elements import TIME_BOUND
 from refengine.model.errors import InvalidWindow

@@ -15,7 +15,8 @@ from refengine.core import tick, window
 from refengine.core.growing import GrowingElements, GrowingList
 from refengine.core.plan import Plan, horizon, next_id, plan_without_elements, sentinel
 from refengine.core.query import Query, Window, WindowKind
-from refengine.core.semantics import AllowedLateness, Anchor, Semantics
+from refengine.core.semantics import Semantics
+from refengine.core.values import AllowedLateness, Anchor
 from refengine.core.window import Content, WindowView
 from refengine.model import elements as model
 from refengine.model.elements import (

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from refengine.core import window
 from refengine.core.plan import Plan
 from refengine.core.query import Query, patterns_of
-from refengine.core.semantics import Closure, Consumption
+from refengine.core.values import Closure, Consumption
 from refengine.core.window import Content
 from refengine.model.elements import Dataset, Element, Relation, Row, Term, Triple, row
 from refengine.model.errors import InvalidSemantics

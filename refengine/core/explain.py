@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from refengine.core.query import Form, Query, Unit, Window, WindowKind
-from refengine.core.semantics import R2S
+from refengine.core.values import R2S
 
 ANSWERS = {
     Form.SELECT: "SELECT answers with a bag of rows (R2R-2).",

@@ -12,6 +12,7 @@ from itertools import accumulate, chain
 from operator import attrgetter
 
 from refengine.core import tick, window
+from refengine.core.profile import refuse_incomplete
 from refengine.core.query import (
     BORDERED,
     CLOSING,
@@ -21,15 +22,9 @@ from refengine.core.query import (
     patterns_of,
     refuse_no_query,
 )
-from refengine.core.semantics import (
-    R2S,
-    T0,
-    Condition,
-    End,
-    Semantics,
-    refuse_incomplete,
-)
+from refengine.core.semantics import Semantics
 from refengine.core.static import refuse_unknown_graphs
+from refengine.core.values import R2S, T0, Condition, End
 from refengine.core.window import WindowView
 from refengine.model.elements import (
     Element,

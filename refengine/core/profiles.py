@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from refengine.core.semantics import (
-    FIELDS,
+from refengine.core.profile import OneOf, Profile
+from refengine.core.semantics import FIELDS, Semantics, parse_field, show
+from refengine.core.values import (
     R2S,
     AllowedLateness,
     ChangeBaseline,
@@ -22,14 +23,9 @@ from refengine.core.semantics import (
     Consumption,
     ExpirySeen,
     MissedInstants,
-    OneOf,
     Partial,
-    Profile,
-    Semantics,
     Slide,
     Trigger,
-    parse_field,
-    show,
 )
 from refengine.model.errors import InvalidSemantics
 from refengine.model.messages import display, nearest

@@ -10,7 +10,8 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Literal, Required, TypedDict, TypeVar, Unpack, overload
 
-from refengine.core.semantics import R2S, parse_field
+from refengine.core.semantics import parse_field
+from refengine.core.values import R2S
 from refengine.model.errors import InvalidQuery, InvalidWindow, refuse_deep_nesting
 from refengine.model.held import as_integer, as_length
 from refengine.model.messages import did_you_mean, display, nearest

@@ -11,7 +11,7 @@ from typing import TypeVar, cast
 
 from refengine import sparql
 from refengine.core.query import Body
-from refengine.core.semantics import Collection
+from refengine.core.values import Collection
 from refengine.core.window import Content, WindowView
 from refengine.model.compare import blanks, colours, equal, rename, representatives
 from refengine.model.elements import (

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import NamedTuple
 
-from refengine.core.semantics import R2S, Base, Empty
+from refengine.core.values import R2S, Base, Empty
 from refengine.model import compare
 from refengine.model.elements import Bag
 

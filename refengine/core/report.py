@@ -10,13 +10,13 @@ from functools import reduce
 from math import gcd
 
 from refengine.core.moving import instants
-from refengine.core.semantics import (
+from refengine.core.semantics import Semantics
+from refengine.core.values import (
     Anchor,
     ChangeBaseline,
     ChangeScope,
     Condition,
     MissedInstants,
-    Semantics,
     Trigger,
 )
 from refengine.core.window import Content, Frame, WindowView, borders

@@ -16,7 +16,8 @@ from refengine.core.plan import Plan, operator
 from refengine.core.query import Query
 from refengine.core.r2s import AnswerChange, Output, RelationToStream
 from refengine.core.schedule import Evaluation
-from refengine.core.semantics import Instant, Semantics
+from refengine.core.semantics import Semantics
+from refengine.core.values import Instant
 from refengine.core.window import Content
 from refengine.model.elements import MOST_SHOWN, Element, Relation
 from refengine.model.errors import RefengineError

@@ -16,7 +16,8 @@ from refengine.core.moving import instants
 from refengine.core.plan import Plan
 from refengine.core.query import WindowKind
 from refengine.core.report import Firing
-from refengine.core.semantics import Condition, Semantics
+from refengine.core.semantics import Semantics
+from refengine.core.values import Condition
 from refengine.core.window import Content, Frame, WindowView
 from refengine.model.errors import RefengineError, TooManyReports, require
 from refengine.model.messages import display
@@ -268,7 +269,7 @@ def reportable_instants(
     The window holds `content` in the whole stretch `span`. `reported` and `before` are its contents
     as last reported and at the instant before the stretch; `own` is the arrival's own instant.
     """
-    against_previous = semantics.change_baseline.is_of_previous_instant
+    against_previous = not semantics.change_baseline.is_of_last_report
     is_tuple_based = view.spec.kind is WindowKind.TUPLE
     if Condition.CHANGE in semantics.report and against_previous and not is_tuple_based:
         span = span[:1]  # at each further instant the content is that of the instant before it

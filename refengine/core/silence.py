@@ -13,15 +13,8 @@ from refengine.core.plan import Plan, operator, plan
 from refengine.core.query import Query, WindowKind
 from refengine.core.reports import Step
 from refengine.core.schedule import evaluations
-from refengine.core.semantics import (
-    CloseRule,
-    Condition,
-    End,
-    MissedInstants,
-    Semantics,
-    Trigger,
-    show,
-)
+from refengine.core.semantics import Semantics, show
+from refengine.core.values import CloseRule, Condition, End, MissedInstants, Trigger
 from refengine.core.window import WindowView, borders_of_window
 from refengine.model.elements import Stream
 from refengine.model.errors import RefengineError, require
@@ -201,7 +194,7 @@ def why_not_shown(view: WindowView, semantics: Semantics) -> str | None:
     if first is None:
         return None
     fields = f"t0={semantics.t0}"
-    if semantics.partial.are_left_out:
+    if semantics.partial.is_without_partial_windows:
         fields += f" and partial={semantics.partial}"
     return (
         f"nothing is shown before {first}, where the first window of the range on "
@@ -223,7 +216,7 @@ def notes_on_hidden_ranges(planned: Plan) -> Iterator[str]:
         slide = require(view.frame).slide
         slides = -((enters - first) // slide)
         forms = f"t0={require(view.t0) - slides * slide}"
-        if planned.semantics.partial.are_left_out:
+        if planned.semantics.partial.is_without_partial_windows:
             forms += " or partial=reported"
         why = why_not_shown(view, planned.semantics)
         yield f"{why}; write {forms} to see what comes before (WIN-12)"

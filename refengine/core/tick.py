@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from refengine.core.moving import instants
-from refengine.core.semantics import CloseRule, ExpirySeen, Semantics, Tick
+from refengine.core.semantics import Semantics
+from refengine.core.values import CloseRule, ExpirySeen, Tick
 from refengine.core.window import Frame, borders, window_number
 from refengine.model.elements import Element
 from refengine.model.errors import InvalidSemantics

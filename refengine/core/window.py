@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 from refengine.core.growing import first_after, first_from, first_kept
 from refengine.core.query import BORDERED, POSITIONS, Unit, Window, WindowKind
-from refengine.core.semantics import T0, Closure, Partial, Semantics, Slide
+from refengine.core.semantics import Semantics
+from refengine.core.values import T0, Closure, Formula, Partial, Slide, is_formula
 from refengine.model.elements import TIME_BOUND, Element, valid
 from refengine.model.errors import InvalidSemantics, InvalidStream, require
 
@@ -157,14 +158,14 @@ def origin(
     t0 = semantics.t0
     if isinstance(t0, int):
         return t0
-    if not t0.is_formula:
+    if not is_formula(t0):
         return policy(spec, semantics, first, registered)
     if spec.kind is WindowKind.TUPLE:
         return origin_of_ids(t0, spec)
     return origin_of_times(t0, spec, first)
 
 
-def origin_of_ids(formula: T0, spec: Window) -> int:
+def origin_of_ids(formula: Formula, spec: Window) -> int:
     """WIN-7: Return t0 of a tuple-based window by a published formula. The first id is 1."""
     size = spec.span
     step = spec.step
@@ -179,11 +180,9 @@ def origin_of_ids(formula: T0, spec: Window) -> int:
             raise InvalidSemantics(
                 f"t0={formula} has no formula for tuple windows; give an integer", rule="WIN-7"
             )
-        case T0.FIRST | T0.REACH | T0.REGISTRATION | T0.EPOCH:
-            raise AssertionError(formula)
 
 
-def origin_of_times(formula: T0, spec: Window, first: int | None) -> int | None:
+def origin_of_times(formula: Formula, spec: Window, first: int | None) -> int | None:
     """WIN-7: Return t0 of a window that is not tuple-based by a published formula. None where the
     formula asks for t1 and there is none.
     """
@@ -205,8 +204,6 @@ def origin_of_times(formula: T0, spec: Window, first: int | None) -> int | None:
             return first - size
         case T0.KAFKA_STREAMS:
             return max(0, first - size + step) // step * step - 1
-        case T0.FIRST | T0.REACH | T0.REGISTRATION | T0.EPOCH:
-            raise AssertionError(formula)
 
 
 def policy(
@@ -290,7 +287,7 @@ def frame(spec: Window, closure: Closure | None, t0: int, partial: Partial) -> F
     last = t0 + spec.span + high
     number_of_first = least(partial, spec.span, spec.step)
     floor = None
-    if partial.begin_at_t0:
+    if partial.is_cut_at_t0:
         floor = first
     return Frame(first, last, spec.step, spec.kind, number_of_first, floor, spec.lag)
 

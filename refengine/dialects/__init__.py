@@ -14,7 +14,7 @@ from lark import Token, Tree
 from lark.exceptions import UnexpectedInput
 
 from refengine.core.query import Query, refuse_no_query
-from refengine.core.semantics import R2S
+from refengine.core.values import R2S
 from refengine.dialects import faults, grammar
 from refengine.dialects.cqels import CQELS
 from refengine.dialects.cqels2 import CQELS2

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 from lark import Token, Tree
 
 from refengine.core.query import Query, Window
-from refengine.core.semantics import R2S
+from refengine.core.values import R2S
 from refengine.dialects import windows
 from refengine.dialects.dialect import (
     Dialect,

@@ -9,7 +9,7 @@ from functools import partial
 from lark import Tree
 
 from refengine.core.query import Form, Query, Window
-from refengine.core.semantics import R2S
+from refengine.core.values import R2S
 from refengine.dialects import windows
 from refengine.dialects.dialect import Dialect
 from refengine.dialects.grammar import Additions, child_token

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from lark import Token, Tree
 
 from refengine.core.query import GRAPH_WITHIN_WINDOW, Form, Query, Window
-from refengine.core.semantics import R2S
+from refengine.core.values import R2S
 from refengine.dialects import windows
 from refengine.dialects.grammar import Additions, child_node, child_token, nodes
 from refengine.dialects.source import DialectText, Unrenderable, end_offset, start_offset

@@ -13,7 +13,7 @@ from dataclasses import replace
 from lark import Token, Tree
 
 from refengine.core.query import Form, Query, Window
-from refengine.core.semantics import R2S
+from refengine.core.values import R2S
 from refengine.dialects import windows
 from refengine.dialects.dialect import (
     Dialect,

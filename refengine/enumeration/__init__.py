@@ -7,8 +7,9 @@ compare the two on drawn queries, streams and semantics.
 
 An example: windows of 10 from 0 on, with elements at 3 and 10. The element at 10 closes [0, 10),
 whose last instant is 9. Then time goes on to a horizon (`horizon=flush`), which closes [10, 20). A
-line has the instant of an evaluation, the number of the arrival that triggers it, the borders of
-the window, and the numbers of the elements that it holds; all are counted from 0.
+line has the instant of an evaluation, the index of the arrival that triggers it, the borders of the
+window, and the indices of the elements that it holds. An index counts from 0; SPEC.md counts the
+arrivals e_k from 1.
 
 >>> from refengine import profile, stream
 >>> from refengine.core.query import Window, WindowKind
@@ -26,7 +27,7 @@ names. A module has a chapter of SPEC.md, and its class extends that of the chap
 
 - `inputs`: what is given, and what the rules look up;
 - `elements` (§1), `windows` (§4), `ticks` (§5), `reports` (§6);
-- `datasets` (§7: R2R-8 and R2R-9 alone), `relations` (§8);
+- `datasets` (§7: R2R-8 and R2R-9; R2R-1 is in `reports`, which compares triples), `relations` (§8);
 - `evaluation` (§9) with the whole, `Enumeration`;
 - `matches` (R2R-22), apart from the others: the matches of triple patterns whose elements are
   consumed. `Enumeration` does not read the field `consumption`.
@@ -39,8 +40,7 @@ What is left out:
   the input;
 - other ways to the same reports (WIN-9, ENG-2, ENG-6 to ENG-8), and the bound on reports (ENG-3).
 
-Imports `model`, and of `core` the data types of queries and semantics, with the sets that say which
-kinds of windows have borders and which values of t0 are policies. Begin with `windows`.
+Imports `model`, and of `core` the data types of queries and semantics. Begin with `windows`.
 """
 
 from refengine.enumeration.evaluation import Enumeration as Enumeration

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from refengine.core.query import Window
-from refengine.core.semantics import Collection
+from refengine.core.values import Collection
 from refengine.enumeration.inputs import Content
 from refengine.enumeration.reports import Reports
 from refengine.model.elements import Bag, Dataset

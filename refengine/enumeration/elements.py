@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from refengine.core.semantics import AllowedLateness
+from refengine.core.values import AllowedLateness
 from refengine.enumeration.inputs import Arrival, Inputs
 from refengine.model.elements import Element
 

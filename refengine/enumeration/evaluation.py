@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 
 from refengine.core.query import Window, WindowKind
-from refengine.core.semantics import R2S, End, Instant, Semantics
+from refengine.core.semantics import Semantics
+from refengine.core.values import R2S, End, Instant
 from refengine.enumeration.inputs import Arrival, Content, EmittedRelation
 from refengine.enumeration.relations import Relations
 from refengine.model.elements import Bag, Dataset, Element
@@ -19,8 +20,8 @@ class Enumeration(Relations):
     """The reports of a query over streams under a semantics, by enumeration.
 
     Each rule is a method, so that a test can break one. `registered` is the instant of the query's
-    registration, `static` the data that are always there. The data have no blank node (R2R-7,
-    R2R-8).
+    registration, `static` the data that are always there. Neither these nor the elements may have
+    a blank node (R2R-7, R2R-8).
 
     `reports` says when the query is evaluated, and `emitted` which relations are emitted. For those
     a body is given as a function from a dataset to a bag of rows, and rows are compared as they are
@@ -47,11 +48,11 @@ class Enumeration(Relations):
         self.arrivals = self.merged() + self.sentinel()
         self.integers = self.all_integers()
 
-        self.origins = {window: self.origin(window) for window in windows}
-        opening = [window for window in windows if self.origins[window] is not None]
-        self.starts = {window: self.before_first(window) for window in opening}
-        self.start = self.least_start()
-        self.instances = {window: self.sequence(window) for window in opening}
+        self.t0s = {window: self.t0(window) for window in windows}
+        opening = [window for window in windows if self.t0s[window] is not None]
+        self.s0s = {window: self.s0(window) for window in opening}
+        self.start = self.first_start()
+        self.sequences = {window: self.sequence(window) for window in opening}
 
         # for speed alone: what these return is remembered
         for name in ("current", "scope", "content"):
@@ -71,9 +72,9 @@ class Enumeration(Relations):
         ]
         return sorted(arrivals, key=lambda a: (a.app, a.sys, names.index(require(a.stream))))
 
-    def least_start(self) -> int:
+    def first_start(self) -> int:
         """ENG-5: Return the instant at which the first interval starts: the least s0."""
-        return min(self.starts.values(), default=0)
+        return min(self.s0s.values(), default=0)
 
     def sentinel(self) -> list[Arrival]:
         """ENG-1: Return the arrival without payload, last and in a batch of its own; nothing if
@@ -144,6 +145,6 @@ class Enumeration(Relations):
                 late = self.late_before(trigger)
                 stamp = self.stamp(t, k)
                 yield EmittedRelation(t, trigger.app, borders, stamp, contents, late, output)
-            base = self.rebase(base, rows, output)
+            base = self.rebase(base, rows)
             last_output = output
             last_contents = contents

@@ -1,4 +1,4 @@
-"""What is given to the enumeration, what it looks up, and what it says."""
+"""What is given to the enumeration, what it looks up, and the reports that it yields."""
 
 from __future__ import annotations
 
@@ -71,8 +71,8 @@ class EmittedRelation(NamedTuple):
 
 
 class Inputs:
-    """What the rules of all chapters read. `Enumeration` sets it, in this order: first what its
-    user gives, then what the rules say of that once and for all.
+    """What the rules of all chapters read. `Enumeration` sets these attributes in this order: first
+    those that its user gives, then those that rules compute once.
     """
 
     windows: Sequence[Window]
@@ -86,17 +86,19 @@ class Inputs:
     arrivals: list[Arrival]  # ENG-5, ENG-1
     integers: range  # all instants and ids that could matter
 
-    origins: dict[Window, int | None]  # t0 (WIN-10)
-    starts: dict[Window, int]  # s0 (WIN-5) of the windows that open at all
-    start: int  # the least s0 (ENG-5)
-    instances: dict[Window, list[WindowInstance]]  # WIN-3, WIN-13
+    t0s: dict[Window, int | None]  # t0 (WIN-10)
+    s0s: dict[Window, int]  # s0 (WIN-5) of the windows that open at all
+    start: int  # of the first interval: the least s0 (ENG-5)
+    sequences: dict[Window, list[WindowInstance]]  # WIN-3, WIN-13
     reported: tuple[Content, ...]  # of each window, the content last reported (REP-8)
     previous: tuple[Content, ...]  # of each window, the content at the instant before (REP-8)
 
     def all_integers(self) -> range:
         """Return all instants and ids that could matter: from the least to the greatest that the
-        arrivals, the semantics and the query name (and 0), with a margin of two windows and a slide
-        at both ends.
+        arrivals, the semantics and the query name (and 0), with a margin of 2ω + β + 3 at both
+        ends. That is enough: a t0 that is not named comes at most ω + 1 before the least, and a
+        window that t0 cuts opens less than ω before it. The first window to end after the greatest
+        closes at most ω + β + 1 later. The rest is for the borders.
         """
         named = (self.semantics.t0, self.registered, 0)
         places = [value for value in named if isinstance(value, int)]

@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from refengine.core.semantics import Closure, Consumption
+from refengine.core.values import Closure, Consumption
 from refengine.model.elements import Element, Triple
 
 Pattern = tuple[str, str, str]  # terms, and variables as `?x`
@@ -26,13 +26,13 @@ class Key(NamedTuple):
 
 class Part(NamedTuple):
     """A match of some patterns: when it comes to its join, the terms of its variables, the triples
-    in the order of the patterns, and the first instant at which one of their elements ends.
+    in the order of the patterns, and the first end of their elements.
     """
 
     key: Key
     bound: dict[str, str]
     triples: tuple[Triple, ...]
-    first: int
+    first_end: int
 
 
 class Matches:
@@ -62,24 +62,17 @@ class Matches:
         return parts
 
     def fitting(self, number: int) -> list[Part]:
-        """R2R-22, step 2: Return the triples that fit a pattern, each a partial match by itself."""
+        """R2R-22, step 2: Return the triples that fit a pattern, each a partial match by itself.
+        The triples of an element come in the order of their text, and each comes to P1 first.
+        """
         found = []
         for place, element in enumerate(self.elements):
-            for index, triple in enumerate(self.order(element.graph)):
+            for index, triple in enumerate(sorted(element.graph)):
                 bound = bind(self.patterns[number], triple)
                 if bound is not None:
                     end = element.app if element.end is None else element.end
-                    key = Key(place, index, self.visits(number))
-                    found.append(Part(key, bound, (triple,), end))
+                    found.append(Part(Key(place, index, number), bound, (triple,), end))
         return found
-
-    def order(self, triples: frozenset[Triple]) -> list[Triple]:
-        """R2R-22, step 2: Return the triples of an element in the order of their text."""
-        return sorted(triples)
-
-    def visits(self, number: int) -> int:
-        """R2R-22, step 2: Return when a triple comes to a pattern: to P1 first."""
-        return number
 
     def join(self, left: list[Part], right: list[Part]) -> list[Part]:
         """R2R-22, steps 3 to 5: Return what the partial matches of two sides become, in order."""
@@ -100,7 +93,7 @@ class Matches:
                     key,
                     first.bound | second.bound,
                     first.triples + second.triples,
-                    min(first.first, second.first),
+                    min(first.first_end, second.first_end),
                 )
             )
         return joined
@@ -115,7 +108,7 @@ class Matches:
 
     def is_near(self, one: Part, other: Part, now: int) -> bool:
         """R2R-22, step 3: Return whether all elements together are near enough."""
-        return now - min(one.first, other.first) <= self.reach
+        return now - min(one.first_end, other.first_end) <= self.reach
 
     def choose(self, partners: list[Part]) -> Part:
         """R2R-22, step 4: Return the partner that came last, or first."""
@@ -132,15 +125,14 @@ class Matches:
         return [part for part in waiting if part is not partner]
 
     def wait(self, waiting: list[Part], part: Part) -> list[Part]:
-        """R2R-22, step 5: Return what waits on a side when another one waits there, too. One of the
-        same triples is dropped.
+        """R2R-22, step 5: Return the partial matches that wait on a side, with a new one at the
+        end. It replaces an older one of the same triples.
         """
         return [other for other in waiting if other.triples != part.triples] + [part]
 
 
 def bind(pattern: Pattern, triple: Triple) -> dict[str, str] | None:
-    """R2R-22: Return the terms of a pattern's variables where the pattern is a triple; None where
-    it is not.
+    """R2R-22: Return the terms of a pattern's variables if a triple fits it; otherwise None.
 
     >>> bind(("?x", "<urn:p>", "?x"), ("<urn:a>", "<urn:p>", "<urn:a>"))
     {'x': '<urn:a>'}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from refengine.core.semantics import R2S, Base, Empty
+from refengine.core.values import R2S, Base, Empty
 from refengine.enumeration.datasets import Datasets
 from refengine.enumeration.inputs import Content
 from refengine.model.elements import Bag
@@ -53,12 +53,10 @@ class Relations(Datasets):
         pairs = zip(contents, before, strict=True)
         return tuple(tuple(place for place in now if place in then) for now, then in pairs)
 
-    def rebase(self, base: Bag, answer: Bag, output: Bag) -> Bag:
+    def rebase(self, base: Bag, answer: Bag) -> Bag:
         """R2S-8: Return the next baseline: this answer, whether it was emitted or not. Under
         `previous-new` the baseline stays if the answer has nothing new: if it holds no row more
         often than the baseline does.
-
-        `output` is not read here. An enumeration that is broken on purpose reads it.
         """
         match self.semantics.base:
             case Base.NEW if not more(answer, base):

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import assert_never
 
 from refengine.core.query import Window, WindowKind
-from refengine.core.semantics import (
+from refengine.core.values import (
     Anchor,
     ChangeBaseline,
     ChangeScope,
@@ -19,9 +18,6 @@ from refengine.enumeration.ticks import Ticks
 from refengine.model.elements import Triple
 from refengine.model.errors import require
 
-# REP-5: the conditions on the instant; the others are on the content
-ON_INSTANTS = {Condition.CLOSE, Condition.PERIODIC}
-
 
 class Reports(Ticks):
     """§6: from the instants of evaluations to reports."""
@@ -32,7 +28,7 @@ class Reports(Ticks):
         """REP-1: Return whether t is the last instant of some window, and before the own instant of
         arrival k.
         """
-        lasts = [instance.instants[-1] for instance in self.instances[window]]
+        lasts = [instance.instants[-1] for instance in self.sequences[window]]
         return t in lasts and t < self.own(self.arrivals[k])
 
     def has_changed(self, number: int, t: int, k: int) -> bool:
@@ -89,7 +85,7 @@ class Reports(Ticks):
         """
         match self.semantics.anchor:
             case Anchor.T0:
-                return self.origins[window]
+                return self.t0s[window]
             case Anchor.FIRST:
                 return self.earliest(window)
             case int() | None as stated:
@@ -118,16 +114,16 @@ class Reports(Ticks):
         """REP-5: Return those instants at which all conditions on the instant (close, periodic)
         hold for a window.
         """
-        named = self.semantics.report & ON_INSTANTS
-        return [t for t in instants if all(self.holds(c, number, t, k) for c in named)]
+        named = [each for each in self.semantics.report if each.is_on_instants]
+        return [t for t in instants if all(self.holds(each, number, t, k) for each in named)]
 
     def worthy(self, number: int, t: int, k: int) -> bool:
         """REP-6: Return whether all conditions on the content (change, non-empty) hold for a
         window. The window must have a scope (ENG-5).
         """
-        named = self.semantics.report - ON_INSTANTS
+        named = [each for each in self.semantics.report if not each.is_on_instants]
         has_scope = self.current(self.windows[number], t) is not None
-        return has_scope and all(self.holds(condition, number, t, k) for condition in named)
+        return has_scope and all(self.holds(each, number, t, k) for each in named)
 
     def fires(self, states: list[bool]) -> bool:
         """REP-12: Return whether the query is evaluated. `states` says of each window whether its
@@ -150,7 +146,7 @@ class Reports(Ticks):
         """REP-8: Yield the reports, arrival by arrival. What the first content is compared with is
         empty.
         """
-        if not self.starts:
+        if not self.s0s:
             return
         self.reported = tuple(() for _ in self.windows)
         self.previous = tuple(() for _ in self.windows)
@@ -161,25 +157,24 @@ class Reports(Ticks):
                 yield from self.by_instant(instants, k)
 
     def by_instant(self, instants: list[int], k: int) -> Iterator[QueryReport]:
-        """REP-10: Yield a report at each instant where the conditions hold. Under
-        missed_instants=latest yield one at the last of these instants alone; until then nothing
-        counts as reported.
+        """REP-10: Return a report of each instant that qualifies; under missed_instants=latest of
+        the last of them alone, so that until then nothing counts as reported.
         """
+        found = self.qualifying(instants, k)
+        match self.semantics.missed_instants:
+            case MissedInstants.ALL:
+                return (self.report(t, k) for t in found)
+            case MissedInstants.LATEST:
+                return (self.report(t, k) for t in list(found)[-1:])
+
+    def qualifying(self, instants: list[int], k: int) -> Iterator[int]:
+        """REP-10: Yield each instant at which the conditions hold."""
         numbers = range(len(self.windows))
         timely = [self.timely(number, instants, k) for number in numbers]
-        latest = None
         for t in instants:
             if self.fires([t in timely[n] and self.worthy(n, t, k) for n in numbers]):
-                match self.semantics.missed_instants:
-                    case MissedInstants.ALL:
-                        yield self.report(t, k)
-                    case MissedInstants.LATEST:
-                        latest = t
-                    case never:
-                        assert_never(never)
+                yield t
             self.previous = self.contents(t, k)
-        if latest is not None:
-            yield self.report(latest, k)
 
     def by_tick(self, ids: list[int], k: int) -> Iterator[QueryReport]:
         """REP-7: Yield one report at most, for a tuple-based window: at the largest id where close

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from refengine.core.query import WindowKind
-from refengine.core.semantics import CloseRule, ExpirySeen, Tick
+from refengine.core.values import CloseRule, ExpirySeen, Tick
 from refengine.enumeration.inputs import Arrival
 from refengine.enumeration.windows import Windows
 

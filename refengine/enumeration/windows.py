@@ -5,16 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import Literal
 
-from refengine.core.query import BORDERED, POSITIONS, Unit, Window, WindowKind
-from refengine.core.semantics import T0, Closure, Partial, Slide
+from refengine.core.query import Unit, Window, WindowKind
+from refengine.core.values import T0, Closure, Formula, Partial, Slide
 from refengine.enumeration.elements import Elements
 from refengine.enumeration.inputs import Arrival, Borders, Content, WindowInstance
 from refengine.model.errors import require
-
-# the values of t0 that are published formulas (WIN-7)
-Formula = Literal[T0.CORAL8, T0.ORACLE_CEP, T0.STREAM, T0.FLINK, T0.STORM, T0.KAFKA_STREAMS]
 
 
 class Windows(Elements):
@@ -23,16 +19,22 @@ class Windows(Elements):
     # Which instants a window has: WIN-2
 
     def is_inside(self, window: Window, o: int, t: int, c: float) -> bool:
-        """WIN-2: Return whether an instant t is in a window that opens at o and closes at c. A
-        window of a kind without borders is [o, c].
-        """
-        match self.semantics.closure:
-            case Closure.RIGHT_OPEN if window.kind in BORDERED:
+        """WIN-2: Return whether an instant t is in a window that opens at o and closes at c."""
+        match self.closure(window):
+            case Closure.RIGHT_OPEN:
                 return o <= t < c
-            case Closure.LEFT_OPEN if window.kind in BORDERED:
+            case Closure.LEFT_OPEN:
                 return o < t <= c
-            case Closure.RIGHT_OPEN | Closure.LEFT_OPEN | Closure.CLOSED | None:
+            case Closure.CLOSED:
                 return o <= t <= c
+
+    def closure(self, window: Window) -> Closure:
+        """WIN-2: Return which borders belong to a window: both, for a kind without borders."""
+        match window.kind:
+            case WindowKind.TIME | WindowKind.TUPLE | WindowKind.RANGE | WindowKind.LANDMARK:
+                return require(self.semantics.closure)
+            case WindowKind.NOW | WindowKind.UNBOUNDED | WindowKind.ROWS | WindowKind.PARTITION:
+                return Closure.CLOSED
 
     def is_right_open(self) -> bool:
         """WIN-2: Return whether windows with borders are [o, c)."""
@@ -52,7 +54,7 @@ class Windows(Elements):
 
     def opening(self, window: Window, number: int) -> int:
         """WIN-3: Return o, the instant at which the window with a number opens."""
-        return require(self.origins[window]) + number * self.slide(window)
+        return require(self.t0s[window]) + number * self.slide(window)
 
     def closing(self, window: Window, number: int) -> int:
         """WIN-3: Return c, the instant at which the window with a number closes."""
@@ -119,20 +121,20 @@ class Windows(Elements):
 
     def active(self, window: Window, t: int) -> WindowInstance:
         """WIN-4: Return the active window at t: the first whose last instant is t or later."""
-        return next(each for each in self.instances[window] if each.instants[-1] >= t)
+        return next(each for each in self.sequences[window] if each.instants[-1] >= t)
 
     def latest_ended(self, window: Window, t: int) -> WindowInstance | None:
         """WIN-12: Return the last window whose last instant is t or earlier; None if there is no
         such window.
         """
-        ended = [each for each in self.instances[window] if each.instants[-1] <= t]
+        ended = [each for each in self.sequences[window] if each.instants[-1] <= t]
         return next(reversed(ended), None)
 
     def current(self, window: Window, t: int) -> WindowInstance | None:
         """WIN-5, WIN-12, WIN-13: Return the window that is looked at, at t; None where there is no
         scope: before s0, or before the first window of CQL's has ended.
         """
-        if window not in self.starts or t < self.starts[window]:
+        if window not in self.s0s or t < self.s0s[window]:
             return None
         match window.kind:
             case WindowKind.TIME | WindowKind.TUPLE:
@@ -140,13 +142,13 @@ class Windows(Elements):
             case WindowKind.RANGE | WindowKind.NOW:
                 return self.latest_ended(window, t)
             case _:
-                return self.instances[window][0]
+                return self.sequences[window][0]
 
     def first_instant(self, window: Window) -> int:
         """WIN-5: Return the first instant of window 0."""
         return self.between(window, self.opening(window, 0), math.inf)[0]
 
-    def before_first(self, window: Window) -> int:
+    def s0(self, window: Window) -> int:
         """WIN-5: Return s0, the instant just before the first instant of window 0."""
         return self.first_instant(window) - 1
 
@@ -221,7 +223,7 @@ class Windows(Elements):
         places = range(len(self.elements[window.stream]))
         return min((self.instants(window, place)[0] for place in places), default=None)
 
-    def origin(self, window: Window) -> int | None:
+    def t0(self, window: Window) -> int | None:
         """WIN-10: Return t0, the instant at which window 0 opens; None where it depends on t1 and
         there is none.
         """
@@ -336,11 +338,16 @@ class Windows(Elements):
         """
         key = []
         for part in window.by:
-            for triple in self.elements[window.stream][place].graph:
-                if part in POSITIONS:
-                    key.append(triple[POSITIONS.index(part)])
-                elif triple[1] == f"<{part}>":
-                    key.append(triple[2])
+            for subject, predicate, object_ in self.elements[window.stream][place].graph:
+                match part:
+                    case "subject":
+                        key.append(subject)
+                    case "predicate":
+                        key.append(predicate)
+                    case "object":
+                        key.append(object_)
+                    case _ if predicate == f"<{part}>":
+                        key.append(object_)
         return key
 
 

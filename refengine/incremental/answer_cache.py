@@ -19,7 +19,7 @@ from refengine.core.answers import RecomputedAnswers, SuccessiveAnswers
 from refengine.core.plan import Plan, operator
 from refengine.core.query import Body, Query, WindowKind
 from refengine.core.reports import ReportMaker, Step
-from refengine.core.semantics import Condition
+from refengine.core.values import Condition
 from refengine.core.window import Content, WindowView
 from refengine.incremental.algebra.body import MaintainedBody
 from refengine.incremental.algebra.nodes import Emit, MaintainedProjection, Solution

@@ -15,10 +15,8 @@ from refengine.core.arrivals import ENDLESS, follows
 from refengine.core.engine import Plan
 from refengine.core.growing import FORGOTTEN_AT_ONCE, GrowingList
 from refengine.core.query import Query, Unit, Window, WindowKind
-from refengine.core.semantics import (
-    AllowedLateness,
-    Semantics,
-)
+from refengine.core.semantics import Semantics
+from refengine.core.values import AllowedLateness
 from refengine.core.window import Content
 from refengine.model import elements
 from refengine.model.elements import TIME_BOUND, Element, Stream, canonical_iterator
@@ -210,7 +208,7 @@ def first_needed(planned: Plan, content: Content) -> int:
     arrivals = planned.arrivals
     # the graph is compared with that of the previous instant, whose content may be no report's
     looks_back = (
-        semantics.change_baseline.is_of_previous_instant and semantics.change_scope.reads_graphs
+        not semantics.change_baseline.is_of_last_report and semantics.change_scope.reads_graphs
     )
     if not isinstance(content, range) or semantics.tick.needs_batches or looks_back:
         return 0

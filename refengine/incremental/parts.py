@@ -24,12 +24,8 @@ from refengine.core import engine, report, schedule, tick, window
 from refengine.core.engine import MAX_REPORTS, Options, Plan, Report
 from refengine.core.query import Query, WindowKind
 from refengine.core.schedule import Schedule
-from refengine.core.semantics import (
-    Condition,
-    End,
-    Partial,
-    Semantics,
-)
+from refengine.core.semantics import Semantics
+from refengine.core.values import Condition, End, Partial
 from refengine.core.window import Content, Frame, WindowView, window_start_at
 from refengine.incremental.engine import IncrementalRun, evaluate_plan
 from refengine.incremental.schedule import schedule_evaluations
@@ -530,7 +526,7 @@ def halo_starts(
 
 def _time_between_evaluations(semantics: Semantics, frames: Sequence[Frame]) -> int:
     """Return about how much time lies between two evaluations; 0 where each arrival has one."""
-    is_reported_by_content = semantics.report <= {Condition.CHANGE, Condition.NON_EMPTY}
+    is_reported_by_content = not any(each.is_on_instants for each in semantics.report)
     if is_reported_by_content and all(frame.kind is WindowKind.TIME for frame in frames):
         return 0
     return max([semantics.period or 1, *(frame.slide for frame in frames)])

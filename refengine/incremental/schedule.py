@@ -29,9 +29,7 @@ from refengine.core.schedule import (
     WindowContent,
     refuse_too_many_reports,
 )
-from refengine.core.semantics import (
-    Condition,
-)
+from refengine.core.values import Condition
 from refengine.core.window import Content, WindowView
 from refengine.model.errors import require
 
@@ -90,7 +88,7 @@ def is_covered_by_time_windows(planned: Plan) -> bool:
         return True
     # Under close_rule=passed, `where_contents_change_under_passed` does not ask whether time has
     # advanced (TICK-2), so it is right for the tuple tick only.
-    is_tick_covered = not semantics.close_rule.needs_later_arrival or semantics.tick.is_each_arrival
+    is_tick_covered = not semantics.close_rule.needs_later_arrival or not semantics.tick.is_by_time
     return has_change and not semantics.change_scope.reads_graphs and is_tick_covered
 
 

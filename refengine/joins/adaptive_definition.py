@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from refengine.core.semantics import Closure
+from refengine.core.values import Closure
 from refengine.joins.records import JoinRecord, Side, Step, Watermark, with_watermarks
 from refengine.joins.window import (
     Adaptation,

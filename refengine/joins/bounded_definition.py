@@ -18,7 +18,8 @@ from refengine.core.engine import evaluate
 from refengine.core.profiles import profile
 from refengine.core.query import BORDERED, Query
 from refengine.core.r2r import scope_blank_nodes
-from refengine.core.semantics import Closure, Semantics
+from refengine.core.semantics import Semantics
+from refengine.core.values import Closure
 from refengine.joins.bounded_join import Resources, Result, merge_arrivals
 from refengine.joins.inputs import Binding, BoundedQuery, Input, Source, holds_for, solution_of
 from refengine.joins.policies import (

@@ -10,7 +10,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from refengine.core.semantics import Closure
+from refengine.core.values import Closure
 from refengine.joins.window import (
     Adaptation,
     Emission,

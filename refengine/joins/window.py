@@ -10,7 +10,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import NamedTuple
 
-from refengine.core.semantics import Closure
+from refengine.core.values import Closure
 from refengine.model.elements import TIME_BOUND
 from refengine.model.errors import InvalidWindow
 from refengine.model.messages import display

@@ -12,7 +12,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from refengine.core.plan import Plan
-from refengine.core.semantics import Closure
+from refengine.core.values import Closure
 from refengine.model import compare
 from refengine.model.elements import Bag
 from refengine.model.errors import require

@@ -12,9 +12,11 @@ from dataclasses import replace
 from refengine import incremental
 from refengine.core import engine, tick, window
 from refengine.core.moving import moved
+from refengine.core.profile import UNKNOWN, Profile
 from refengine.core.query import WindowKind
 from refengine.core.question import Question
-from refengine.core.semantics import T0, UNKNOWN, Closure, Profile, Semantics
+from refengine.core.semantics import Semantics
+from refengine.core.values import T0, Closure
 from refengine.model.errors import (
     InvalidSemantics,
     InvalidStream,

@@ -13,18 +13,12 @@ from typing import NamedTuple
 from refengine import incremental
 from refengine.core import engine, window
 from refengine.core.answers import recomputed_answers
+from refengine.core.profile import UNKNOWN, Between, Profile
 from refengine.core.query import Query, WindowKind
 from refengine.core.question import Question, Setting
 from refengine.core.reports import ReportMaker
-from refengine.core.semantics import (
-    T0,
-    UNKNOWN,
-    Anchor,
-    Between,
-    Condition,
-    Profile,
-    Semantics,
-)
+from refengine.core.semantics import Semantics
+from refengine.core.values import T0, Anchor, Condition, is_formula
 from refengine.model.errors import (
     InvalidSemantics,
     InvalidStream,
@@ -147,7 +141,7 @@ def _range_without_loss(planned: engine.Plan) -> tuple[int, int]:
 def _reach_of_partial(planned: engine.Plan, number: int) -> int:
     """Return how long before t0 the first window opens, if partial windows are reported whole."""
     partial = planned.semantics.partial
-    if partial.begin_at_t0:
+    if partial.is_cut_at_t0:
         return 0
     spec = planned.views[number].spec
     return -window.least(partial, spec.span, spec.step) * spec.step
@@ -204,7 +198,7 @@ def _formulas(semantics: Semantics) -> list[T0]:
     """Return the published formulas that have a meaning under a semantics (SEM-2)."""
     if semantics.closure is not None and not semantics.closure.is_left_open:
         return []
-    return [t0 for t0 in T0 if t0.is_formula]
+    return [t0 for t0 in T0 if is_formula(t0)]
 
 
 def _values_of_formulas(planned: engine.Plan) -> Iterator[int]:

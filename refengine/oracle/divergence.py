@@ -12,7 +12,8 @@ from typing import NamedTuple
 from refengine import incremental
 from refengine.core import engine, r2r, window
 from refengine.core.query import Body, Query, WindowKind
-from refengine.core.semantics import Condition, Semantics
+from refengine.core.semantics import Semantics
+from refengine.core.values import Condition
 from refengine.model import compare
 from refengine.model.compare import Mode
 from refengine.model.elements import Bag, Dataset, Element, Row, Triple, is_blank

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple, Unpack
 
 from refengine.core import r2r
+from refengine.core.profile import Profile, refuse_no_profile
 from refengine.core.query import Query
 from refengine.core.question import Question, Setting
-from refengine.core.semantics import Profile, refuse_no_profile
 from refengine.model.compare import Mode
 from refengine.model.elements import Relation, Statements, Stream
 from refengine.model.errors import (

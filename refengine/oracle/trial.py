@@ -15,7 +15,8 @@ from refengine.core import window
 from refengine.core.engine import Report
 from refengine.core.query import Query
 from refengine.core.question import Question, refuse_no_question
-from refengine.core.semantics import Closure, Semantics
+from refengine.core.semantics import Semantics
+from refengine.core.values import Closure
 from refengine.core.window import Content
 from refengine.model import compare
 from refengine.model.compare import Mode

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.errors import InvalidArgument
 
 from refengine.core.query import POSITIONS, Query, Window, WindowKind
-from refengine.core.semantics import T0, Semantics
+from refengine.core.semantics import Semantics
+from refengine.core.values import T0
 from refengine.model.elements import Element, Stream, Triple
 from refengine.model.errors import InvalidQuery
 from refengine.strategies.arguments import check_argument, pick, take_several

@@ -12,27 +12,27 @@ from hypothesis import strategies as st
 
 from refengine.core.engine import check_meaning
 from refengine.core.plan import why_not_consumed
+from refengine.core.profile import UNKNOWN, Between, OneOf
 from refengine.core.query import Query, Window, WindowKind
 from refengine.core.semantics import (
     ENUMS,
     FIELDS,
     INTEGRAL,
     OPTIONAL,
-    R2S,
-    UNKNOWN,
-    AllowedLateness,
-    Between,
-    Condition,
-    Consumption,
-    MissedInstants,
-    OneOf,
     Semantics,
-    Trigger,
     contradictions,
-    is_formula,
     known_field,
     parse_field,
     show,
+)
+from refengine.core.values import (
+    R2S,
+    AllowedLateness,
+    Condition,
+    Consumption,
+    MissedInstants,
+    Trigger,
+    is_formula,
 )
 from refengine.core.window import origin_of_ids
 from refengine.model.errors import InvalidQuery, InvalidSemantics

@@ -24,7 +24,7 @@ from refengine.core.query import (
     Window,
     WindowKind,
 )
-from refengine.core.semantics import R2S
+from refengine.core.values import R2S
 from refengine.strategies.arguments import (
     check_argument,
     index_below,

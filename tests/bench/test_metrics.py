@@ -51,7 +51,7 @@ from refengine import (
     stream,
 )
 from refengine.core.question import Question
-from refengine.core.semantics import Closure
+from refengine.core.values import Closure
 from refengine.model import compare
 from refengine.model.elements import XSD, Bag, Row
 from refengine.oracle.answers import SharedAnswers

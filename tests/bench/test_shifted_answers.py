@@ -28,7 +28,7 @@ from conformance.bench.metrics.yabench import (
 from conformance.bench.metrics.yabench_code import Step, steps_code
 from refengine import Mode, evaluate, from_table, literal, profile, row, stream
 from refengine.core.question import Question
-from refengine.core.semantics import Closure
+from refengine.core.values import Closure
 from refengine.core.window import borders
 from refengine.model import compare
 from refengine.model.elements import XSD, Bag, Row

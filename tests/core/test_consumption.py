@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 
 from refengine import Body, Element, Engine, Query, Stream, Window, WindowKind, evaluate, profile
 from refengine.core.r2r import defined_answer
-from refengine.core.semantics import Consumption, Semantics, Tick
+from refengine.core.semantics import Semantics
+from refengine.core.values import Consumption, Tick
 from refengine.enumeration.matches import Matches, Pattern, agree, bind, most_apart
 from refengine.incremental.engine import evaluate_incrementally
 from refengine.incremental.parts import evaluate_in_parts
@@ -166,15 +167,17 @@ def test_consumption_is_what_is_enumerated(case: Case):
 class ByTextBackwards(Matches):
     """Breaks step 2: the order of an element's triples."""
 
-    def order(self, triples):
-        return sorted(triples, reverse=True)
+    def fitting(self, number):
+        found = super().fitting(number)
+        return [part._replace(key=part.key._replace(triple=-part.key.triple)) for part in found]
 
 
 class LastPatternFirst(Matches):
     """Breaks step 2: a triple comes to the last pattern first."""
 
-    def visits(self, number):
-        return -number
+    def fitting(self, number):
+        found = super().fitting(number)
+        return [part._replace(key=part.key._replace(pattern=-number)) for part in found]
 
 
 class NearWithItsNeighbour(Matches):

@@ -36,9 +36,8 @@ from refengine.core import engine
 from refengine.core.profiles import PLAIN
 from refengine.core.query import BORDERED, COUNTING, LAGGING, SIZED, SLIDING, Unit
 from refengine.core.query import CLOSING as CLOSING_KINDS
-from refengine.core.semantics import (
-    ENUMS,
-    POLICIES,
+from refengine.core.semantics import ENUMS, Semantics, show
+from refengine.core.values import (
     R2S,
     T0,
     AllowedLateness,
@@ -57,15 +56,13 @@ from refengine.core.semantics import (
     Instant,
     MissedInstants,
     Partial,
-    Semantics,
     Slide,
     Tick,
     Trigger,
-    show,
+    is_formula,
 )
 from refengine.enumeration import Enumeration
 from refengine.enumeration.inputs import EmittedRelation, QueryReport
-from refengine.enumeration.reports import ON_INSTANTS
 from refengine.model.elements import Bag, Dataset, Triple
 from refengine.model.errors import InvalidSemantics
 
@@ -118,7 +115,7 @@ CLOSING = Semantics(
 INTEGERS = {"offset": (-3, 9), "period": (1, 4), "anchor": (-3, 3)}
 CHOICES: dict[str, object] = {
     **{
-        name: [value for value in kind if name != "t0" or value in POLICIES]
+        name: [value for value in kind if name != "t0" or not is_formula(value)]
         for name, kind in ENUMS.items()
         if name != "consumption"  # R2R, as a body is: test_consumption.py draws it
     },
@@ -400,7 +397,7 @@ def test_a_few_draws_agree(case: Case) -> None:
     assert found is None, found
 
 
-@pytest.mark.parametrize("formula", [t0 for t0 in T0 if t0 not in POLICIES])
+@pytest.mark.parametrize("formula", [t0 for t0 in T0 if is_formula(t0)])
 def test_engine_and_enumeration_agree_on_published_formulas(formula: T0):
     """WIN-7: On the draws over whose closure the formulas were published, with t0 by a formula."""
     reporting = 0
@@ -572,7 +569,10 @@ def of_windows(**changes: object) -> Callable[[Case], Case | None]:
             replace(w, **{k: v for k, v in changes.items() if getattr(w, k)})
             for w in case.query.windows
         ]
-        return replace(case, query=replace(case.query, windows=tuple(altered)))
+        # a window of the other kind may have borders, where none of the query's had any
+        closed = replace(case.semantics, closure=case.semantics.closure or Closure.CLOSED)
+        query = replace(case.query, windows=tuple(altered))
+        return replace(case, query=query, semantics=closed)
 
     return changed
 
@@ -605,7 +605,10 @@ def of_kind(kind: WindowKind, other: WindowKind) -> Callable[[Case], Case | None
             len(e.graph) != 1 for elements in case.streams.values() for e in elements
         ):
             return None
-        return replace(case, query=replace(case.query, windows=tuple(altered)))
+        # a window of the other kind may have borders, where none of the query's had any
+        closed = replace(case.semantics, closure=case.semantics.closure or Closure.CLOSED)
+        query = replace(case.query, windows=tuple(altered))
+        return replace(case, query=query, semantics=closed)
 
     return changed
 
@@ -661,8 +664,8 @@ class BothBordersIn(Enumeration):
 class EpochBeforeTheFirst(Enumeration):
     """Breaks WIN-10: window 0 is the aligned window a slide before."""
 
-    def origin(self, window):
-        found = super().origin(window)
+    def t0(self, window):
+        found = super().t0(window)
         return (
             found - self.slide(window)
             if self.semantics.t0 is T0.EPOCH and found is not None
@@ -677,7 +680,7 @@ class LatestStarted(Enumeration):
         found = super().current(window, t)
         if found is None or window.kind is not WindowKind.TIME:
             return found
-        return next((e for e in reversed(self.instances[window]) if t in e.instants), found)
+        return next((e for e in reversed(self.sequences[window]) if t in e.instants), found)
 
 
 class PartOfTheWhole(Enumeration):
@@ -705,7 +708,7 @@ class CutWindowsWhole(Enumeration):
         number = super().least(window)
         cut = (
             self.semantics.partial is Partial.REPORTED
-            and self.closing(window, number - 1) == self.origins[window]
+            and self.closing(window, number - 1) == self.t0s[window]
         )
         return number - 1 if cut and window.size else number
 
@@ -767,8 +770,8 @@ class LagBeforePartial(Enumeration):
 
     def scope(self, window, t):
         found = super().scope(window, t)
-        if self.semantics.partial is Partial.CLIPPED and window in self.starts:
-            return frozenset(t for t in found if t > self.starts[window])
+        if self.semantics.partial is Partial.CLIPPED and window in self.s0s:
+            return frozenset(t for t in found if t > self.s0s[window])
         return found
 
 
@@ -850,7 +853,8 @@ class ConditionsWithoutScope(Enumeration):
     """Breaks ENG-5: a window without a scope has conditions on the instant, too."""
 
     def worthy(self, number, t, k):
-        return all(self.holds(c, number, t, k) for c in self.semantics.report - ON_INSTANTS)
+        of_content = [c for c in self.semantics.report if not c.is_on_instants]
+        return all(self.holds(c, number, t, k) for c in of_content)
 
     def timely(self, number, instants, k):
         window = self.windows[number]
@@ -1037,12 +1041,12 @@ class FlushFromTheLast(Enumeration):
 class SuppressedIsNoBase(Enumeration):
     """Breaks R2S-4: an evaluation whose empty output is suppressed leaves the base as it was."""
 
-    def rebase(self, base, answer, output):
-        return (
-            base
-            if not output and self.semantics.empty is Empty.SUPPRESS
-            else super().rebase(base, answer, output)
-        )
+    def emits(self, output, before):
+        self.is_suppressed = not super().emits(output, before)
+        return not self.is_suppressed
+
+    def rebase(self, base, answer):
+        return base if self.is_suppressed else super().rebase(base, answer)
 
 
 class AppendOfArrivals(Enumeration):

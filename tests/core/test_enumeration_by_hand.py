@@ -81,14 +81,14 @@ def test_an_origin_by_formula(formula: str, of_times: int, of_ids: int):
     semantics = replace(CHANGING, closure="(]", t0=formula)
     for kind, expected in (("time", of_times), ("tuple", of_ids)):
         one = window(kind, 10, 4)
-        assert Enumeration([one], {"s": elements(15)}, semantics).origins == {one: expected}
+        assert Enumeration([one], {"s": elements(15)}, semantics).t0s == {one: expected}
 
 
 def test_the_origin_of_kafka_streams():
     """WIN-7, ω = 10, β = 4: max(0, t1 − 6) rounded down to a multiple of 4, and 1 less."""
     semantics = replace(CHANGING, closure="(]", t0="kafka-streams")
     one = window("time", 10, 4)
-    found = {t1: Enumeration([one], {"s": elements(t1)}, semantics).origins[one] for t1 in (15, 2)}
+    found = {t1: Enumeration([one], {"s": elements(t1)}, semantics).t0s[one] for t1 in (15, 2)}
     assert found == {15: 7, 2: -1}
 
 
@@ -97,7 +97,7 @@ def test_a_formula_over_t1_gives_no_window_without_elements():
     one = window("time", 10, 4)
     for formula, expected in (("coral8", None), ("kafka-streams", None), ("flink", -7)):
         semantics = replace(CHANGING, closure="(]", t0=formula)
-        assert Enumeration([one], {"s": []}, semantics).origins == {one: expected}
+        assert Enumeration([one], {"s": []}, semantics).t0s == {one: expected}
 
 
 PARTIALS = ("suppressed", "reported", "clipped")

@@ -31,7 +31,8 @@ from refengine import (
     row,
 )
 from refengine.core import engine, r2r
-from refengine.core.semantics import (
+from refengine.core.semantics import Semantics
+from refengine.core.values import (
     R2S,
     Anchor,
     Base,
@@ -45,7 +46,6 @@ from refengine.core.semantics import (
     ExpirySeen,
     MissedInstants,
     Partial,
-    Semantics,
     Slide,
     Tick,
     Trigger,
@@ -381,7 +381,7 @@ def a_batch_for_each_instant(side: Side) -> None:
 )
 def a_period_of_one(side: Side) -> None:
     others = side.semantics.report - {PERIODIC}
-    if not others or (side.semantics.missed_instants.leaves_some_out and CLOSE not in others):
+    if not others or (side.semantics.missed_instants.needs_instants and CLOSE not in others):
         raise Beyond
     is_any = not clauses.counts("for a stream with elements, if the anchor is the first")
     for each in (side, replace(side, stream=Stream(()))):

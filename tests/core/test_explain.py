@@ -7,7 +7,7 @@ import pytest
 from refengine import Body, Query, Window, WindowKind
 from refengine.core.explain import explain
 from refengine.core.query import Unit
-from refengine.core.semantics import R2S
+from refengine.core.values import R2S
 
 
 def content_of(**fields):

@@ -29,7 +29,8 @@ from conformance import corpus
 from refengine import Query, evaluate
 from refengine.core.query import patterns_of
 from refengine.core.r2r import defined_answer
-from refengine.core.semantics import Collection, Semantics
+from refengine.core.semantics import Semantics
+from refengine.core.values import Collection
 from refengine.model.elements import Bag, Dataset
 from refengine.model.errors import RefengineError
 from tools.laws import project_files, theorems

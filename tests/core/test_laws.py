@@ -43,7 +43,9 @@ from refengine import (
 from refengine.core import engine, r2r, r2s, tick, window
 from refengine.core.engine import Report
 from refengine.core.profiles import PLAIN
-from refengine.core.semantics import (
+from refengine.core.semantics import Semantics
+from refengine.core.tick import is_due as right_due
+from refengine.core.values import (
     R2S,
     T0,
     Base,
@@ -56,11 +58,9 @@ from refengine.core.semantics import (
     ExpirySeen,
     MissedInstants,
     Partial,
-    Semantics,
     Slide,
     Tick,
 )
-from refengine.core.tick import is_due as right_due
 from refengine.model import compare
 from refengine.model.elements import XSD, Bag, Dataset
 from refengine.model.errors import RefengineError

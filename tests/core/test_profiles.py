@@ -24,15 +24,8 @@ from refengine import (
 )
 from refengine.core.engine import evaluations
 from refengine.core.profiles import PROFILES
-from refengine.core.semantics import (
-    FIELDS,
-    Condition,
-    MissedInstants,
-    Semantics,
-    described_values,
-    parse_field,
-    show,
-)
+from refengine.core.semantics import FIELDS, Semantics, described_values, parse_field, show
+from refengine.core.values import Condition, MissedInstants
 from refengine.core.window import origin
 from refengine.model.elements import Element
 

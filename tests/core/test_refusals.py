@@ -25,8 +25,10 @@ from refengine import (
 )
 from refengine.core import plan, r2r, report
 from refengine.core.arrivals import Arrivals
+from refengine.core.profile import OneOf
 from refengine.core.query import Unit, WindowKind
-from refengine.core.semantics import OPTIONAL, Condition, OneOf, parse_field, show
+from refengine.core.semantics import OPTIONAL, parse_field, show
+from refengine.core.values import Condition
 from refengine.model.elements import Stream
 from refengine.model.errors import RefengineError
 from refengine.model.messages import display

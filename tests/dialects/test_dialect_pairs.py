@@ -23,7 +23,7 @@ from test_dialects import (
 
 from refengine import Query, Window, WindowKind
 from refengine.core.query import Form
-from refengine.core.semantics import R2S
+from refengine.core.values import R2S
 from refengine.dialects import DIALECTS
 
 TIME = {"time"}

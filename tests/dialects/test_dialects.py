@@ -21,7 +21,7 @@ from conformance import corpus
 from conformance.bench.recordings import csrbench
 from refengine import Body, Query, Window, WindowKind
 from refengine.core.query import Unit
-from refengine.core.semantics import R2S
+from refengine.core.values import R2S
 from refengine.dialects import DIALECTS, Unrenderable, read, render
 from refengine.model.errors import RefengineError
 from refengine.strategies import bodies, queries, windows

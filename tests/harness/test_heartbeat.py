@@ -18,8 +18,8 @@ from conformance.harness.engine_file import Deviation, Engine
 from conformance.harness.heartbeat import MOST_AT_EACH_END, Heartbeat, heartbeat_for
 from conformance.harness.play import EngineQuery, play
 from refengine import from_table, profile, stream
+from refengine.core.profile import Between, OneOf
 from refengine.core.question import Question
-from refengine.core.semantics import Between, OneOf
 from refengine.model.elements import Stream
 
 TRIPLE = ("<urn:a>", "<urn:p>", "<urn:b>")

@@ -25,7 +25,7 @@ from refengine import (
 )
 from refengine.core import engine, r2r
 from refengine.core.engine import EvaluateBody, Report
-from refengine.core.semantics import OneOf
+from refengine.core.profile import OneOf
 from refengine.model import compare
 from refengine.model.elements import XSD, Dataset
 from refengine.model.errors import RefengineError

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from dataclasses import replace
 from itertools import accumulate
 from typing import Any
 from unittest.mock import patch
@@ -31,7 +32,7 @@ from refengine import (
     stream,
 )
 from refengine.core import engine, r2r
-from refengine.core.semantics import (
+from refengine.core.values import (
     R2S,
     T0,
     Anchor,
@@ -41,6 +42,7 @@ from refengine.core.semantics import (
     Condition,
     Empty,
     End,
+    MissedInstants,
     Tick,
     Trigger,
 )
@@ -202,6 +204,32 @@ def test_too_few_evaluations_before_a_part_are_noticed(empty, needed):
     ):
         for _ in range(draws(100)):
             agree(*draw_empty_outputs(rng, empty))
+
+
+def draw_missed_instants(rng: random.Random, missed: MissedInstants) -> tuple:
+    """Draw as above, with several windows that end between two arrivals, under content change."""
+    query, streams, picked, static, cuts = draw_empty_outputs(rng, Empty.EMIT)
+    fields = {"report": "window-close,content-change", "period": None, "anchor": None}
+    return query, streams, replace(picked, **fields, missed_instants=missed), static, cuts
+
+
+@pytest.mark.parametrize("missed", MissedInstants)
+def test_missed_instants_in_parts(missed):
+    """ENG-7: The draws show which values of `missed_instants` are refused beside content change:
+    parts of the others have the whole's reports, and parts of these would not.
+    """
+    rng = random.Random(0)
+    trials_drawn = [draw_missed_instants(rng, missed) for _ in range(draws(100))]
+    if not missed.leaves_some_out:
+        said = Counter(agree(*trial) for trial in trials_drawn)
+        assert said["in parts, some not from the beginning"] > len(trials_drawn) / 2, said
+        return
+    with (
+        patch.object(MissedInstants, "leaves_some_out", False),
+        pytest.raises(AssertionError),
+    ):
+        for trial in trials_drawn:
+            agree(*trial)
 
 
 # Several streams

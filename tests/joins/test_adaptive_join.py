@@ -13,7 +13,7 @@ from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
 from refengine import evaluate, from_table, profile
-from refengine.core.semantics import Closure
+from refengine.core.values import Closure
 from refengine.joins import adaptation, adaptive_definition, adaptive_join
 from refengine.joins.adaptive_join import Eviction, Match, WindowJoin, find_matches, find_outcomes
 from refengine.joins.join_profiles import JOIN_PROFILES, join_window

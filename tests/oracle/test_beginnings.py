@@ -43,7 +43,8 @@ from refengine import (
 from refengine.core import engine, r2r
 from refengine.core.moving import MovingRange, Room, instants, moved, moving
 from refengine.core.query import CLOSING as CLOSING_KINDS
-from refengine.core.semantics import T0, Anchor, Condition, Empty, End, Semantics
+from refengine.core.semantics import Semantics
+from refengine.core.values import T0, Anchor, Condition, Empty, End
 from refengine.model.elements import XSD
 from refengine.oracle import beginnings
 from refengine.oracle.judge import judge

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from refengine import evaluate, from_table, profile, stream
+from refengine.core.profile import OneOf, Profile
 from refengine.core.question import Question
-from refengine.core.semantics import Consumption, OneOf, Profile
+from refengine.core.values import Consumption
 from refengine.model.elements import Relation, Stream
 from refengine.model.errors import Unsupported
 from refengine.oracle import explanations

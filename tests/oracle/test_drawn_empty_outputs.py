@@ -21,7 +21,7 @@ from refengine import Body, Mode, Query, Relation, Stream, Window, WindowKind, p
 from refengine.core import engine
 from refengine.core.question import Question, Setting
 from refengine.core.r2r import defined_answer
-from refengine.core.semantics import R2S, Closure, Empty
+from refengine.core.values import R2S, Closure, Empty
 from refengine.model.elements import Bag
 from refengine.oracle import orders
 from refengine.oracle.judge import judge

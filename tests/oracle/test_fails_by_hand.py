@@ -29,7 +29,7 @@ from refengine import (
     stream,
 )
 from refengine.core.question import Question
-from refengine.core.semantics import Closure, Collection
+from refengine.core.values import Closure, Collection
 from refengine.model.compare import Mode
 from refengine.model.elements import XSD, Element, row
 from refengine.oracle import alignment, divergence

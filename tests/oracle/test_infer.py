@@ -40,9 +40,8 @@ from refengine.core import engine, r2r, reports
 from refengine.core.profiles import PLAIN
 from refengine.core.query import BORDERED, CLOSING, LAGGING, SIZED, SLIDING
 from refengine.core.question import Question
-from refengine.core.semantics import (
-    ENUMS,
-    POLICIES,
+from refengine.core.semantics import ENUMS, Semantics, show
+from refengine.core.values import (
     R2S,
     T0,
     Base,
@@ -57,12 +56,11 @@ from refengine.core.semantics import (
     Instant,
     MissedInstants,
     Partial,
-    Semantics,
     Slide,
     Tick,
-    show,
+    is_formula,
 )
-from refengine.core.semantics import ChangeScope as ContentChange
+from refengine.core.values import ChangeScope as ContentChange
 from refengine.model.elements import XSD, Bag, Row, Triple, is_blank, parse_literal
 from refengine.model.terms import Term
 from refengine.oracle import divergence, explanations, judge
@@ -280,7 +278,7 @@ def profiles(draw: st.DrawFn, spec: Window, source: Stream, stated: R2S | None) 
     based = {r2s, stated} & {R2S.ISTREAM, R2S.DSTREAM}
     closure = (
         Closure.LEFT_OPEN
-        if isinstance(t0, T0) and t0 not in POLICIES
+        if is_formula(t0)
         else draw(st.sampled_from([*Closure, *Closure, UNKNOWN]))
     )
     rare = {

@@ -31,7 +31,7 @@ from refengine import (
 )
 from refengine.core import engine, r2r
 from refengine.core.question import Question
-from refengine.core.semantics import (
+from refengine.core.values import (
     R2S,
     T0,
     Base,

@@ -45,9 +45,8 @@ from refengine.core import engine, r2r, window
 from refengine.core.profiles import PLAIN
 from refengine.core.query import BORDERED, CLOSING, LAGGING, SIZED, SLIDING
 from refengine.core.question import Question
-from refengine.core.semantics import (
-    ENUMS,
-    POLICIES,
+from refengine.core.semantics import ENUMS, Semantics
+from refengine.core.values import (
     R2S,
     T0,
     Anchor,
@@ -64,10 +63,10 @@ from refengine.core.semantics import (
     Instant,
     MissedInstants,
     Partial,
-    Semantics,
     Slide,
     Tick,
     Trigger,
+    is_formula,
 )
 from refengine.model import compare
 from refengine.model.elements import Bag, Dataset, Element, Row
@@ -232,7 +231,7 @@ def draw_fields(rng: random.Random, query: Query, streams: Mapping[str, Stream])
         r2s = query.r2s  # a base belongs to the one that is named
     is_batched = all(element.batch is not None for source in streams.values() for element in source)
     ticks = [Tick.TUPLE] * 2 + [tick for tick in Tick if is_batched or tick is not Tick.BATCH]
-    formula = isinstance(t0, T0) and t0 not in POLICIES
+    formula = is_formula(t0)
     closure = Closure.LEFT_OPEN if formula else rng.choice([Closure.RIGHT_OPEN, *Closure])
     return {
         **PLAIN,
@@ -380,7 +379,7 @@ def is_tried(own: Engine) -> bool:
     if not firsts or any(view.t0 is None for view in views):
         return False
     t0 = own.semantics.t0
-    if isinstance(t0, T0) and (t0 not in POLICIES or len(views) > 1):
+    if isinstance(t0, T0) and (is_formula(t0) or len(views) > 1):
         return t0 not in (T0.EPOCH, T0.REGISTRATION)
     value = require(views[0].t0)
     if value in (0, own.query.registered) or value <= max(firsts):

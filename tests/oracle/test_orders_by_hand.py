@@ -14,7 +14,7 @@ from small_streams import SELECT, bag, line, name_at, relations
 from refengine import Body, Mode, Query, Unsupported, Window, WindowKind, literal, profile, stream
 from refengine.core.question import Question
 from refengine.core.schedule import Evaluation, WindowContent
-from refengine.core.semantics import Closure
+from refengine.core.values import Closure
 from refengine.model.elements import XSD, Bag, Stream, row
 from refengine.oracle import instants
 from refengine.oracle.answers import SharedAnswers

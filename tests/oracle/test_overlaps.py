@@ -21,10 +21,11 @@ from refengine import (
 )
 from refengine.core import engine, r2r
 from refengine.core.answers import recomputed_answers
+from refengine.core.profile import Profile
 from refengine.core.query import Body, Query
 from refengine.core.question import Question
 from refengine.core.reports import ReportMaker
-from refengine.core.semantics import Profile, Semantics
+from refengine.core.semantics import Semantics
 from refengine.core.window import Content
 from refengine.model.elements import XSD, Dataset, Stream
 from refengine.oracle import answers as oracle_answers

@@ -26,7 +26,8 @@ from refengine import (
     evaluate,
 )
 from refengine.core import engine, r2r
-from refengine.core.semantics import Closure, Semantics
+from refengine.core.semantics import Semantics
+from refengine.core.values import Closure
 from refengine.model import compare
 from refengine.oracle.judge import Judgement, judge
 

@@ -40,7 +40,8 @@ from refengine import (
 from refengine.core import engine, window
 from refengine.core.moving import moved
 from refengine.core.query import CLOSING, Query, Window
-from refengine.core.semantics import Anchor, Condition, Empty, Semantics
+from refengine.core.semantics import Semantics
+from refengine.core.values import Anchor, Condition, Empty
 from refengine.model.elements import Bag, Dataset
 from refengine.oracle.answers import SharedAnswers
 from refengine.oracle.beginnings import find_t0_candidates

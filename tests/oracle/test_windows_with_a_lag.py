@@ -6,7 +6,7 @@ import pytest
 
 from refengine import UNKNOWN, Query, Relation, Stream, evaluate, from_table, profile, stream
 from refengine.core import engine
-from refengine.core.semantics import Profile
+from refengine.core.profile import Profile
 from refengine.oracle.beginnings import T0Candidates, find_t0_candidates
 from refengine.oracle.explanations import find_explanations
 from refengine.oracle.judge import judge

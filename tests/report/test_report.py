@@ -43,7 +43,7 @@ from conformance.verdict.engine_report import EngineReport
 from conformance.verdict.results import DiagnosedCause
 from refengine import Relation, from_table, profile, row, stream
 from refengine.core.question import Question
-from refengine.core.semantics import Closure
+from refengine.core.values import Closure
 from refengine.drawings import drawing, timeline
 
 ROOT = Path(__file__).parents[2]

@@ -36,16 +36,8 @@ from refengine import (
 from refengine.core import engine
 from refengine.core.profiles import PROFILES
 from refengine.core.query import Unit
-from refengine.core.semantics import (
-    ENUMS,
-    FIELDS,
-    INTEGRAL,
-    OPTIONAL,
-    R2S,
-    T0,
-    Condition,
-    Semantics,
-)
+from refengine.core.semantics import ENUMS, FIELDS, INTEGRAL, OPTIONAL, Semantics
+from refengine.core.values import R2S, T0, Condition
 from refengine.model.elements import XSD, Element, check_elements, literal, parse_literal
 from refengine.model.errors import Disputed, InvalidQuery, InvalidSemantics, InvalidWindow
 from refengine.model.terms import canonical

@@ -38,9 +38,10 @@ from conformance.verdict.engine_report import EngineReport
 from conformance.verdict.results import Outcome
 from conformance.wrong_engines import HABITS, WRONG_ENGINES, WrongEngine
 from refengine.core.engine import Report, evaluate
+from refengine.core.profile import Profile
 from refengine.core.question import Question
 from refengine.core.r2r import defined_answer
-from refengine.core.semantics import R2S, T0, Closure, Empty, Profile
+from refengine.core.values import R2S, T0, Closure, Empty
 from refengine.model.errors import RefengineError
 from refengine.oracle.answers import SharedAnswers
 from refengine.oracle.comparison import Borders

@@ -32,7 +32,7 @@ from conformance.harness.pool import Harnesses
 from conformance.suite import probe
 from conformance.verdict.engine_report import EngineReport
 from conformance.verdict.results import from_json
-from refengine.core.semantics import Closure
+from refengine.core.values import Closure
 from refengine.model.errors import RefengineError
 
 REFERENCE = engine_file.engine("reference")

@@ -9,7 +9,7 @@ from conformance.suite.diagnosis import Cause, Diagnosis
 from conformance.suite.item import Item
 from conformance.suite.summary import PROPERTY, RunSummary, describe_unjudged_engines
 from conformance.verdict.results import DiagnosedCause
-from refengine.core.semantics import Closure
+from refengine.core.values import Closure
 
 CLOSED = Deviation("closure is []", "https://example.org", ("b",), {"closure": Closure.CLOSED})
 

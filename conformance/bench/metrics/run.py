@@ -26,7 +26,7 @@ from refengine.core import engine, r2r
 from refengine.core.engine import Report
 from refengine.core.query import Query, WindowKind
 from refengine.core.question import Setting
-from refengine.core.semantics import Condition
+from refengine.core.values import Condition
 from refengine.core.window import WindowView
 from refengine.incremental.answer_cache import SupportedSolutions
 from refengine.incremental.coverage import NotCovered

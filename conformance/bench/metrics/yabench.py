@@ -14,7 +14,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from conformance.bench.metrics.row_pairs import RowPairs
-from refengine.core.semantics import Closure
+from refengine.core.values import Closure
 from refengine.core.window import borders
 from refengine.model import compare
 from refengine.model.compare import Mode

@@ -16,7 +16,8 @@ from conformance.schemas import validator
 from refengine.core.engine import evaluations, plan
 from refengine.core.profiles import brief, profile
 from refengine.core.query import Body, Query, Window, WindowKind
-from refengine.core.semantics import AllowedLateness, Semantics
+from refengine.core.semantics import Semantics
+from refengine.core.values import AllowedLateness
 from refengine.model.elements import Element, Stream, admit
 from refengine.model.errors import InvalidStream, RefengineError
 from refengine.model.messages import why

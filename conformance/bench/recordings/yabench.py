@@ -12,10 +12,11 @@ from conformance.verdict import evidence
 from conformance.verdict.engine_report import EngineReport
 from conformance.verdict.outcomes import Judging, judge_relations
 from conformance.verdict.results import Outcome, Result
+from refengine.core.profile import UNKNOWN, Profile
 from refengine.core.profiles import profile
 from refengine.core.query import Query, from_table
 from refengine.core.question import Question
-from refengine.core.semantics import UNKNOWN, Condition, Profile
+from refengine.core.values import Condition
 from refengine.dialects import DIALECTS
 from refengine.model.elements import Stream
 from refengine.model.errors import InvalidQuery, RefengineError

@@ -26,7 +26,7 @@ from conformance.bench.metrics.resources import MEBIBYTE, cpu_percents
 from conformance.bench.tables import NO_VALUE, Cell, Table
 from conformance.bench.yabench import files
 from conformance.verdict.results import Result
-from refengine.core.semantics import Condition
+from refengine.core.values import Condition
 
 Entry = Mapping[str, Any]
 Published = Mapping[str, Any]  # the means of one test, by the names of published.toml

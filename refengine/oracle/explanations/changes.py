@@ -8,18 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
+from refengine.core.profile import UNKNOWN, Profile
 from refengine.core.query import Query
 from refengine.core.question import Question
-from refengine.core.semantics import (
-    ENUMS,
-    R2S,
-    UNKNOWN,
-    Base,
-    Condition,
-    MissedInstants,
-    Profile,
-    is_formula,
-)
+from refengine.core.semantics import ENUMS
+from refengine.core.values import R2S, Base, Condition, MissedInstants, is_formula
 from refengine.model.errors import Disputed, RefengineError
 from refengine.oracle.answers import SharedAnswers
 from refengine.oracle.assignments import every_trial, name_t0, plans

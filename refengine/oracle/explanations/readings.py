@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from refengine.core.engine import Report
-from refengine.core.semantics import Collection, Profile
+from refengine.core.profile import Profile
+from refengine.core.values import Collection
 from refengine.model import compare
 from refengine.model.elements import Relation
 from refengine.oracle.alignment import SURPLUS_BOUND

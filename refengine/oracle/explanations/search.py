@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
+from refengine.core.profile import UNKNOWN, Between, Profile
 from refengine.core.profiles import PROFILES
-from refengine.core.semantics import UNKNOWN, Between, Profile
 from refengine.model.errors import RefengineError
 from refengine.oracle.answers import SharedAnswers
 from refengine.oracle.assignments import plans

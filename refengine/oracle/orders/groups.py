@@ -14,7 +14,8 @@ from typing import NamedTuple, cast
 
 from refengine import incremental
 from refengine.core import engine, r2r, window
-from refengine.core.semantics import R2S, Closure, Semantics
+from refengine.core.semantics import Semantics
+from refengine.core.values import R2S, Closure
 from refengine.incremental import AnswerCache, SimultaneousEvaluations
 from refengine.incremental.coverage import NotCovered
 from refengine.model.elements import Bag, Dataset, Element, Row, Triple

@@ -14,9 +14,7 @@ from typing import NamedTuple
 from refengine.core import engine, r2s, tick, window
 from refengine.core.query import WindowKind
 from refengine.core.question import Question
-from refengine.core.semantics import (
-    Condition,
-)
+from refengine.core.values import Condition
 from refengine.model.elements import Bag
 from refengine.model.errors import Unsupported
 from refengine.oracle.answers import SharedAnswers
@@ -76,7 +74,7 @@ def order_matters(planned: engine.Plan) -> bool:
     if all(view.spec.lag for view in planned.views):
         return False
     looks_back = (
-        Condition.CHANGE in semantics.report and semantics.change_baseline.is_of_previous_instant
+        Condition.CHANGE in semantics.report and not semantics.change_baseline.is_of_last_report
     )
     return Condition.CLOSE not in semantics.report or looks_back
 

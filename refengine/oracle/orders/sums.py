@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from refengine.core.semantics import Condition
+from refengine.core.values import Condition
 from refengine.model import compare
 from refengine.model.elements import Bag
 from refengine.oracle import derivations
