@@ -1,8 +1,8 @@
-(** What a stream can tell apart: of each field, for each two of its values, a stream on which the contents differ (the
-    outputs, for the fields of §8; the output instants, for [instant]).  Nothing is presumed: Coq computes both.
+(** What a stream can tell apart: for each two values of a field, a stream on which the contents differ (the outputs,
+    where the field is about §7 or §8; the output instants, for [instant]).  Coq computes both.
 
-    [of_F v] is what comes of the value [v] of the field F, all else being equal.  A field that no single case
-    tells all values of has two.  An example has the name of its field and of its two values. *)
+    [of_F v] is what comes of the value [v] of the field F, all else being equal.  An example has the name of its field
+    and of its two values. *)
 From Coq Require Import ZArith List.
 From RefEngine Require Import Definitions Bodies Alike.
 Import ListNotations.
@@ -51,20 +51,20 @@ Definition semantics (vs : list Value) : Semantics :=
 
 (** * Small streams and queries *)
 
-(** Elements at some instants, each with the triple (1, 1, 1): [(app, batch)]. *)
-Definition stream_of (n : Z) (graph_of : Z -> list Triple) (instants : list (Z * Z)) : list Element :=
+(** Elements, each at an instant and in a batch.  [graph_of] gives the triples of the i-th. *)
+Definition elements (graph_of : Z -> list Triple) (instants : list (Z * Z)) : list Element :=
   map (fun x => let '(i, (t, b)) := x in
-         {| stream := n; app := t; until := t; sys := 2 * Z.of_nat i + n; batch := b; graph := graph_of (Z.of_nat i) |})
+         {| stream := 1; app := t; until := t; sys := Z.of_nat i + 1; batch := b; graph := graph_of (Z.of_nat i) |})
       (combine (seq 0 (length instants)) instants).
 Definition the_same (i : Z) : list Triple := [(1, 1, 1)].
 Definition another (i : Z) : list Triple := [(1, 1, i)].
-Definition at_instants (ts : list Z) : list Element := stream_of 1 the_same (map (fun t => (t, 1)) ts).
-(** A window of ω that moves by β, over stream [n]. *)
-Definition window (n : Z) (k : Kind) (ω β : Z) (marked : bool) : Window :=
-  {| on := n; kind := k; size := ω; stated := Some β; unit := PerElement; by_ := []; name := 0; triggers := marked; lag := 0 |}.
+Definition at_instants (ts : list Z) : list Element := elements the_same (map (fun t => (t, 1)) ts).
+(** A window of ω that moves by β; [marked]: it triggers (REP-12). *)
+Definition window (k : Kind) (ω β : Z) (marked : bool) : Window :=
+  {| on := 1; kind := k; size := ω; stated := Some β; unit := PerElement; by_ := []; name := 0; triggers := marked; lag := 0 |}.
 Definition over (ws : list Window) : Query :=
   {| windows := ws; registered := Some 1; operator := None; static := []; patterns := []; selected := [] |}.
-Definition time_window (ω β : Z) : Query := over [window 1 Time ω β false].
+Definition time_window (ω β : Z) : Query := over [window Time ω β false].
 
 Definition contents_of (vs : list Value) (q : Query) (es : list Element) : list (Z * Z * list Content) :=
   map seen (reports (semantics vs) q es).
@@ -77,7 +77,7 @@ Ltac apart := vm_compute; discriminate.
 (** [stream] is [first-reach] but for tuple-based windows. *)
 Definition of_t0 (v : T0) :=
   (contents_of [the_t0 v; the_closure LeftOpen] (time_window 4 6) (at_instants [11; 13; 16; 19; 25]),
-   contents_of [the_t0 v; the_closure LeftOpen] (over [window 1 Tuple 2 2 false]) (at_instants [1; 2; 3])).
+   contents_of [the_t0 v; the_closure LeftOpen] (over [window Tuple 2 2 false]) (at_instants [1; 2; 3])).
 Example t0_At_FirstElement : of_t0 (At 2) <> of_t0 FirstElement. Proof. apart. Qed.
 Example t0_At_FirstReach : of_t0 (At 2) <> of_t0 FirstReach. Proof. apart. Qed.
 Example t0_At_Registration : of_t0 (At 2) <> of_t0 Registration. Proof. apart. Qed.
@@ -277,14 +277,14 @@ Definition of_missed_instants (v : Missed) := contents_of [the_missed v] (time_w
 Example missed_instants_All_Latest : of_missed_instants All <> of_missed_instants Latest. Proof. apart. Qed.
 
 Definition of_tick (v : Tick) :=
-  contents_of [the_report [Change]; the_tick v] (time_window 4 4) (stream_of 1 another [(1, 1); (1, 1); (2, 1); (3, 2)]).
+  contents_of [the_report [Change]; the_tick v] (time_window 4 4) (elements another [(1, 1); (1, 1); (2, 1); (3, 2)]).
 Example tick_TupleTick_TimeTick : of_tick TupleTick <> of_tick TimeTick. Proof. apart. Qed.
 Example tick_TupleTick_BatchTick : of_tick TupleTick <> of_tick BatchTick. Proof. apart. Qed.
 Example tick_TimeTick_BatchTick : of_tick TimeTick <> of_tick BatchTick. Proof. apart. Qed.
 
 (** The second window is marked. *)
 Definition of_trigger (v : Trigger) :=
-  contents_of [the_trigger v] (over [window 1 Time 2 2 false; window 1 Time 3 3 true]) (at_instants [0; 8]).
+  contents_of [the_trigger v] (over [window Time 2 2 false; window Time 3 3 true]) (at_instants [0; 8]).
 Example trigger_AnyOf_AllOf : of_trigger AnyOf <> of_trigger AllOf. Proof. apart. Qed.
 Example trigger_AnyOf_Leading : of_trigger AnyOf <> of_trigger Leading. Proof. apart. Qed.
 Example trigger_AnyOf_Explicit : of_trigger AnyOf <> of_trigger Explicit. Proof. apart. Qed.
@@ -293,7 +293,7 @@ Example trigger_AllOf_Explicit : of_trigger AllOf <> of_trigger Explicit. Proof.
 Example trigger_Leading_Explicit : of_trigger Leading <> of_trigger Explicit. Proof. apart. Qed.
 
 Definition of_collection (v : Collection) :=
-  outputs_of [the_collection v] (time_window 2 2) (stream_of 1 (fun i => [(i, 1, 1)]) [(0, 1); (1, 1)]).
+  outputs_of [the_collection v] (time_window 2 2) (elements (fun i => [(i, 1, 1)]) [(0, 1); (1, 1)]).
 Example collection_AsBag_AsSet : of_collection AsBag <> of_collection AsSet. Proof. apart. Qed.
 
 (** The body has two patterns, for the predicates 1 and 2: two elements fit the first one, and one the second. *)
@@ -304,7 +304,7 @@ Definition of_consumption (v : Consumption) :=
                             triggers := false; lag := 0 |}]; registered := None; operator := None; static := [];
               patterns := [(Var 1, Const 1, Var 2); (Var 3, Const 2, Var 4)]; selected := [1; 3] |} in
   map rows (evaluate body (semantics [the_consumption v; the_r2s Append; the_report [Change]]) q
-              (stream_of 1 (fun i => [(i, if i =? 2 then 2 else 1, 5)]) [(0, 1); (1, 1); (2, 1)])).
+              (elements (fun i => [(i, if i =? 2 then 2 else 1, 5)]) [(0, 1); (1, 1); (2, 1)])).
 Example consumption_Unrestricted_Recent : of_consumption Unrestricted <> of_consumption Recent. Proof. apart. Qed.
 Example consumption_Unrestricted_Chronological : of_consumption Unrestricted <> of_consumption Chronological. Proof. apart. Qed.
 Example consumption_Recent_Chronological : of_consumption Recent <> of_consumption Chronological. Proof. apart. Qed.
