@@ -1,15 +1,20 @@
-"""The theorems in `refengine/formal` say what SPEC.md says, and rest on nothing."""
+"""The theorems in `refengine/formal` say what SPEC.md says, and rest on nothing. What no theorem
+identifies an example tells apart.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache
+from itertools import combinations
 
 import pytest
 from formal_program import DEFINITIONS, FOLDER
 
 from conformance.corpus.rule_texts import read_specification
 from conformance.corpus.specification import rules
+from refengine.core.semantics import ENUMS, INTEGRAL, Condition
 from tools.laws import TESTS, Law, laws, project_files, theorems
 
 ROOT = FOLDER.parents[1]
@@ -24,6 +29,15 @@ WITHOUT_DEFINITION = {
     "ENG-7": "it is about how a program computes",
     "ENG-8": "it is about how a program computes",
 }
+# the values of fields that main.ml does not read in a list of words
+CONSTRUCTORS = {
+    ("t0", "epoch"): "Epoch",
+    ("t0", "an integer"): "At",
+    ("anchor", "an integer"): "AnchorAt",
+    ("horizon", "an integer"): "HorizonAt",
+}
+# the fields of which no two values are told apart, and the theorem that identifies them
+IDENTIFIED = {"allowed_lateness": "refused_is_reordered"}
 
 
 @cache
@@ -76,6 +90,46 @@ def test_comments_quote_a_law_that_is_proved_and_no_other(law: Law):
     assert set(law.theorems) <= set(theorems())
     is_quoted = not uncovered(plain(law.sentence)).strip()
     assert is_quoted == bool(law.theorems), uncovered(plain(law.sentence)).split()
+
+
+def constructors(field: str) -> list[str]:
+    """Return the names that the values of a field have in Coq, in their order: as main.ml reads
+    them. A report is the names of its conditions.
+    """
+    if field == "report":
+        conditions = [condition.name.title().replace("_", "") for condition in Condition]
+        sizes = range(1, len(conditions) + 1)
+        return ["".join(some) for size in sizes for some in combinations(conditions, size)]
+    program = (FOLDER / "main.ml").read_text(encoding="utf-8")
+    program = program.replace("let operators = ", 'choose "r2s" ')
+    words = dict(CONSTRUCTORS)
+    for name, listed in re.findall(r'choose "(\w+)" \[((?:"[^"]+", \w+[;\s]*)+)\]', program):
+        words |= {(name, word): value for word, value in re.findall(r'"([^"]+)", (\w+)', listed)}
+    values = [str(value) for value in ENUMS[field]] + ["an integer"] * (field in INTEGRAL)
+    return [words[field, value] for value in values]
+
+
+def examples() -> Iterator[tuple[str, str, str]]:
+    """Yield (field, value, value) for each example that tells two values apart, and is named so."""
+    value = r"(\w+|\(\w+ \d+\)|\[[\w; ]+\])"
+    pattern = rf"^Example (\w+) : of_(\w+) {value} <> of_(\w+) {value}\. Proof\. apart\. Qed\.$"
+    for name, field, one, of, other in re.findall(pattern, sources()["Separations.v"], re.M):
+        first, second = ("".join(re.findall(r"[A-Z]\w*", value)) for value in (one, other))
+        assert (of, name) == (field, f"{field}_{first}_{second}")
+        yield field, first, second
+
+
+def test_two_values_of_a_field_are_identified_or_told_apart():
+    told = {(field, frozenset((one, other))) for field, one, other in examples()}
+    assert len(told) == sources()["Separations.v"].count("Example ")
+    assert set(IDENTIFIED.values()) <= set(theorems())
+    pairs = {
+        (field, frozenset(pair))
+        for field in (*ENUMS, "report")
+        if field not in IDENTIFIED
+        for pair in combinations(constructors(field), 2)
+    }
+    assert told == pairs, f"{pairs - told} are missing, {told - pairs} are too many"
 
 
 def test_each_file_is_built():

@@ -471,7 +471,6 @@ def content_of_latest(view, t, arrived, right=window.content):
         "only complete instants are looked at (TICK-2, TICK-4), and such a window holds a "
         "set of elements (WIN-8, WIN-18). Late elements are counted by arrival (MOD-2)."
     ),
-    theorems=(),
 )
 def simultaneous_arrivals(trial: Trial, permuted: Trial) -> bool:
     """Under the time tick simultaneous elements that arrive one after another, of one stream, or of
