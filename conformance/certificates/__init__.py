@@ -1,0 +1,1 @@
+"""Certificates of verdicts: how they are made, and how they are checked without the engine."""
