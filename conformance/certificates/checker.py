@@ -286,8 +286,7 @@ class Verdict:
             if said["emitted"]:
                 yield output, said["windows"][0][0]
             last, kept = output, contents
-        is_whole = next(found, None) is None
-        demand(is_whole or not attempt["complete"], f"t0={attempt['t0'][0]}: one is left out")
+        demand(not attempt["complete"] or next(found, None) is None, "an evaluation is left out")
 
     def is_relation(self, index: int, output: Json, semantics: Json) -> bool:
         """ORA-11: Return whether an output, and its window, are those of a relation."""
@@ -315,12 +314,12 @@ class Verdict:
         """Check the certificate, and return what it certifies."""
         for attempt in self.attempts:
             outputs = [*self.outputs(attempt)]
-            starts = range(self.missing[0] + 1)
-            found = [self.divergence(before, attempt, outputs) for before in starts]
+            found = [self.divergence(n, attempt, outputs) for n in range(self.missing[0] + 1)]
             demand(found == attempt["diverges"], f"t0={attempt['t0'][0]} diverges at {found}")
             demand((None in found) == self.is_pass, f"t0={attempt['t0'][0]}: another verdict")
         trusted = ["SPARQL answers", "equal values", *sorted(self.cover())]
-        return f"{self.document['verdict']} t0={self.attempts[0]['t0'][0]}; trusted: {', '.join(trusted)}"
+        verdict, t0 = self.document["verdict"], self.attempts[0]["t0"][0]
+        return f"{verdict} t0={t0}; trusted: {', '.join(trusted)}"
 
     def cover(self) -> set[str]:
         """ORA-1: Check that the attempts are those of the profile; return what is trusted."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -45,11 +46,22 @@ def certificate(judgement: Judgement, profile: Profile, answers: SharedAnswers) 
         return {"not_certified": f"an answer cannot be computed: {error}"}
 
 
-def write_certificate(folder: Path, name: str, document: Json) -> None:
-    """Write a certificate into a folder, by the name of its item."""
-    folder.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(document, ensure_ascii=False, indent=None, sort_keys=True)
-    (folder / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+def write_certificate(
+    folder: Path, name: str, judgement: Judgement | None, profile: Profile, answers: SharedAnswers
+) -> None:
+    """Write the certificate of a verdict into a folder; without a judgement, that there is none.
+    Raises RefengineError if it cannot be written.
+    """
+    document: Json = {"not_certified": "the judge came to no verdict"}
+    if judgement is not None:
+        document = certificate(judgement, profile, answers)
+    path = folder / f"{re.sub(r'[^A-Za-z0-9_.+-]', '-', name)[:200]}.json"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(document, ensure_ascii=False) + "\n", encoding="utf-8")
+    except OSError as error:
+        reason = f"cannot be written: {error.strerror}"
+        raise RefengineError(reason, rule="usage", place=str(path)) from None
 
 
 @dataclass

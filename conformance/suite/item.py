@@ -40,6 +40,7 @@ class ItemSelection:
     CSRBench's stream. With `smoke` only the dozen cases for a first look are selected. With `keep`
     the results of benchmarks have their evidence. `classpaths` has the classpaths of engines on the
     JVM by name. `missing` is how many outputs may be missing at each end (ORA-3), if stated.
+    `certificates` is the folder into which certificates are written, if they are.
     """
 
     names: tuple[str, ...] = ()
@@ -50,11 +51,12 @@ class ItemSelection:
     keep: bool = False
     classpaths: Mapping[str, str] = field(default_factory=dict)
     missing: int | None = None
+    certificates: Path | None = None
 
     @property
     def judging(self) -> Judging:
         """The terms on which recordings are judged."""
-        return Judging(missing=self.missing, keep=self.keep)
+        return Judging(missing=self.missing, keep=self.keep, certificates=self.certificates)
 
 
 ALL = ItemSelection()
@@ -252,7 +254,7 @@ def _of_corpus(engine: Engine, selection: ItemSelection) -> Iterator[Item]:
         if engine.is_configurable and not expects_reports(case):
             continue
         if not selection.smoke or case.table.get("smoke"):
-            put = partial(probe.probe_case, engine, case=case)
+            put = partial(probe.probe_case, engine, case=case, certificates=selection.certificates)
             yield _live_item(engine, "corpus", case, put, partial(_prepare_case, engine, case))
 
 
@@ -362,7 +364,7 @@ def _of_csrbench(engine: Engine, selection: ItemSelection) -> Iterator[Item]:
     for query in csrbench.QUERIES:
         name = prefix + query
         about = BenchmarkQuery(name, "", f"CSRBench's {query}", csrbench.table_of_query(query))
-        put = partial(_put_csrbench, engine, about, query, source)
+        put = partial(_put_csrbench, engine, about, query, source, selection.certificates)
         prepare = partial(_prepare_csrbench, engine, query, source)
         yield _live_item(engine, "csrbench", about, put, prepare)
 
@@ -385,13 +387,15 @@ def _put_csrbench(
     about: BenchmarkQuery,
     query: str,
     source: Path,
+    certificates: Path | None,
     harness: Harness,
 ) -> Result:
     """Put a query of CSRBench to an engine, and return the result. The evidence has the samples of
     the resources that the engine used.
     """
     before = len(harness.samples)
-    result = probe.probe_benchmark(engine, harness, about, _csrbench_question(query, source))
+    question = _csrbench_question(query, source)
+    result = probe.probe_benchmark(engine, harness, about, question, certificates)
     if not result.evidence:
         return result
     samples = [sample.as_json() for sample in harness.samples[before:]]
