@@ -19,7 +19,8 @@ MARGIN = 3  # two instants are compared after they were moved by less
 ENDS = {"[)": (0, -1), "(]": (1, 0), "[]": (0, 0), None: (0, 0)}  # WIN-2
 # what is not checked: these values, and other kinds of windows
 BEYOND = {"eager", "latest", "explicit", "recent", "chronological", "clipped"}
-KINDS = ("time", "range", "now", "rows", "unbounded", "landmark")
+BORDERED = ("time", "range", "landmark")
+KINDS = (*BORDERED, "now", "rows", "unbounded")
 
 
 class Wrong(Exception):
@@ -48,8 +49,7 @@ class Window:
         self.size = spec["size"] if self.kind in ("time", "range") else 0  # WIN-10
         ignored = semantics["slide"] == "ignored" and self.kind in ("time", "range")  # WIN-17
         self.slide = 1 if ignored else spec["slide"]
-        bordered = self.kind in ("time", "range", "landmark")
-        self.low, self.high = ENDS[semantics["closure"] if bordered else None]
+        self.low, self.high = ENDS[semantics["closure"] if self.kind in BORDERED else None]
         self.start = None if t0 is None else t0 + self.low - 1  # WIN-5
         is_suppressed = semantics["partial"] == "suppressed" or self.size == 0
         self.least = 0 if is_suppressed else -((self.size - 1) // self.slide)  # WIN-11
@@ -182,9 +182,8 @@ class Run:
         if self.semantics["change_baseline"] == "previous-instant":
             before = self.previous if t == instants[0] else self.contents(t - 1, k)
         for w, now, old in zip(self.windows, self.contents(t, k), before, strict=True):
-            has_changed = now != old
-            if self.semantics["change_scope"] == "graph":
-                has_changed = w.triples(now) != w.triples(old)
+            is_by_graph = self.semantics["change_scope"] == "graph"
+            has_changed = w.triples(now) != w.triples(old) if is_by_graph else now != old
             is_worthy = has_changed or "content-change" not in report
             is_worthy &= now != () or "non-empty" not in report
             states.append(is_worthy and self.is_timely(w, t, k))
@@ -317,20 +316,21 @@ class Verdict:
             found = [self.divergence(n, attempt, outputs) for n in range(self.missing[0] + 1)]
             demand(found == attempt["diverges"], f"t0={attempt['t0'][0]} diverges at {found}")
             demand((None in found) == self.is_pass, f"t0={attempt['t0'][0]}: another verdict")
-        trusted = ["SPARQL answers", "equal values", *sorted(self.cover())]
-        verdict, t0 = self.document["verdict"], self.attempts[0]["t0"][0]
-        return f"{verdict} t0={t0}; trusted: {', '.join(trusted)}"
+        trusted = ", ".join(["SPARQL answers", "equal values", *sorted(self.cover())])
+        return f"{self.document['verdict']} t0={self.attempts[0]['t0'][0]}; trusted: {trusted}"
 
     def cover(self) -> set[str]:
         """ORA-1: Check that the attempts are those of the profile; return what is trusted."""
         fields, known, trusted = self.document["profile"]["fields"], 0, set()
+        has_borders = any(w["kind"] in BORDERED for w in self.query["windows"])
         for values in product(*fields.values()):
             semantics = dict(zip(fields, values, strict=True))
             mine = [attempt for attempt in self.attempts if attempt["semantics"] == semantics]
             known += len(mine)
-            is_difference = semantics["r2s"] in ("Istream", "Dstream")
-            has_no_meaning = is_difference != (semantics["base"] is not None)  # SEM-2
-            demand(bool(mine) or self.is_pass or has_no_meaning, "an attempt is left out")
+            is_difference = semantics["r2s"] in ("Istream", "Dstream")  # SEM-2, QRY-5
+            has_meaning = is_difference == (semantics["base"] is not None)
+            has_meaning &= has_borders == (semantics["closure"] is not None)
+            demand(bool(mine) or self.is_pass or not has_meaning, "an attempt is left out")
             trusted |= self.cover_t0(mine) if mine else set()
         demand(known == len(self.attempts), "the profile has no such assignment")
         if not self.is_pass and not all(s["ordered"] for s in self.document["streams"].values()):

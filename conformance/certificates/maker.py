@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance.certificates import checker
+from conformance.certificates.arrival_order import with_likely_order
 from refengine.core import engine
 from refengine.core.answers import recomputed_answers
 from refengine.core.plan import Plan, operator
@@ -91,7 +92,10 @@ class _Certificate:
         """Add the attempt of the assignment that explains the recording."""
         trial = judgement.assignment
         if not trial.is_order_known:
-            raise NotCertified("arrival orders were searched")
+            question = with_likely_order(self.recorded, self.answers)
+            if question is None:
+                raise NotCertified("arrival orders were searched")
+            self.recorded = replace(self.recorded, question=question)
         stated = self.profile.fields.get("t0", UNKNOWN)
         for planned in plans(self.recorded.question, self.profile, self.answers.plan):
             policy = None
@@ -103,6 +107,8 @@ class _Certificate:
             if named == replace(trial.semantics, offset=named.offset):
                 last = planned.views[0].t0 if is_range(stated) else None
                 self._add_attempt(planned, policy, last)
+                if not trial.is_order_known and None not in self.attempts[0]["diverges"]:
+                    raise NotCertified("arrival orders were searched")
                 return
         raise NotCertified("its assignment is not found again")
 
@@ -369,7 +375,8 @@ def _values(bags: Iterable[Bag]) -> Mapping[Term, Term]:
         if isinstance(value, compare.TolerantNumber) and value.value == value.value:
             numbers.append((value, term))
         else:
-            classes.setdefault(str(value), []).append(term)
+            is_nan = isinstance(value, compare.TolerantNumber)
+            classes.setdefault("NaN" if is_nan else repr(value), []).append(term)
     numbers.sort(key=lambda pair: pair[0].value)
     group: list[tuple[compare.TolerantNumber, Term]] = []
     groups = []

@@ -17,8 +17,8 @@ def add_parser(commands: Commands) -> None:
         "check",
         help="check certificates of verdicts",
         description="Check certificates of verdicts, as --certificates writes them, by a program "
-        "of 300 lines that uses nothing of the engine and the judge. A line for each says what it "
-        "certifies, and what is trusted.",
+        "of 300 lines of code that uses nothing of the engine and the judge. A line for each says "
+        "what it certifies, and what is trusted.",
         epilog="exit codes: 0 all are right; 1 one is wrong; 2 one cannot be read; 3 one is of "
         "something that is not checked; 130 interrupted",
     )
