@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup test check claims conformance engines defects evidence brute formal fuzz draws bounded oracle w3c texts arq bench papers spark cluster s3 mutants lock release clean
+.PHONY: help setup test check claims conformance engines defects evidence brute formal fuzz draws bounded oracle certificates w3c texts arq bench papers spark cluster s3 mutants lock release clean
 
 PY := .venv/bin/python
 PIP := -m pip --disable-pip-version-check --no-input --quiet
@@ -116,6 +116,11 @@ bounded: $(READY) ## hold joins with bounded memory to their definition and to t
 
 oracle: $(READY) ## try the laws of the oracle on 20,000 draws each, and print the verdicts (half an hour)
 	@REFENGINE_HYPOTHESIS_PROFILE=fuzz $(PYTEST) tests/oracle/test_oracle_laws.py tests/oracle/test_beginnings.py tests/oracle/test_stated_windows_drawn.py tests/oracle/test_t0_classes.py -rP
+
+certificates: $(READY) ## hold the checker of certificates to 10,000 mutated ones, and write and check those of the corpus (a minute)
+	@PYTHONPATH=tests $(PY) tests/oracle/test_certificate_mutations.py 10000
+	@$(PYTEST) conformance/ --engine=reference --certificates=build/certificates
+	@$(PY) -m conformance check build/certificates/*.json || [ $$? -eq 3 ]
 
 w3c: $(READY) ## hold R2R to W3C's SPARQL tests in FOLDER=... (sparql/ of a checkout of w3c/rdf-tests; half a minute)
 	@[ -n "$(FOLDER)" ] || { echo "w3c: give FOLDER=..., sparql/ of a checkout of w3c/rdf-tests" >&2; exit 2; }

@@ -70,6 +70,11 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "ends, FILE.partial has the results so far. An interrupted run writes those that it has to "
         "FILE, and leaves FILE.partial as a sign that they are not all",
     },
+    "--certificates": {
+        "metavar": "DIR",
+        "help": "write the certificate of every verdict into the folder DIR; `python -m "
+        "conformance check` checks it",
+    },
     "--resume": {
         "action": "store_true",
         "help": "go on with an interrupted run: take the results so far from FILE.partial",

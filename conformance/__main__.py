@@ -3,7 +3,8 @@ golden vectors, reports of results; and over Spark the suite and ground truth. `
 same sub-commands, by the entry points of pyproject.toml.
 
 Exit codes: 0 the run worked, whatever the verdicts; 1 a self-check or a golden vector failed; 2 bad
-input; 3 unsupported; 130 interrupted. Those of `shard`: 0 all results are as expected; 1 a failure
+input; 3 unsupported; 130 interrupted. Of `check`, 1 is a wrong certificate and 3 one of something
+that is not checked. Those of `shard`: 0 all results are as expected; 1 a failure
 that no known deviation explains, or a known deviation that no longer shows; 2 bad input, no Spark,
 or nowhere to write; 4 an engine of which nothing was judged. `truth` has also 4: no witness
 confirms an answer. Of `replay`, 1 is another verdict than that of the file. Those of `test` are
@@ -20,6 +21,7 @@ from conformance.command_line import (
     bench,
     bounded,
     case,
+    check,
     csrbench,
     engines,
     new,
@@ -40,6 +42,7 @@ COMMANDS: dict[str, cli.Command] = {
     "adaptive": adaptive,
     "csrbench": csrbench,
     "secret": secret,
+    "check": check,
     "report": report,
     "engines": engines,
     "new": new,

@@ -53,11 +53,14 @@ ARROWS: dict[str, str] = {
     "conformance.wrong_engines": "refengine",
     "conformance.bench.metrics": "refengine",
     "conformance.verdict": "refengine bench.metrics",
+    "conformance.certificates": "refengine",
     "conformance.corpus": "refengine schemas wrong_engines verdict",
     "conformance.harness": "refengine schemas verdict corpus engines.installation",
     "conformance.engines.adapters": "refengine wrong_engines harness",
-    "conformance.bench.recordings": "refengine schemas wrong_engines verdict",
-    "conformance.suite": "refengine wrong_engines verdict corpus harness bench.recordings",
+    "conformance.bench.recordings": "refengine schemas wrong_engines verdict certificates",
+    "conformance.suite": (
+        "refengine wrong_engines verdict certificates corpus harness bench.recordings"
+    ),
     "conformance.report": "refengine schemas bench.metrics wrong_engines verdict corpus",
     "conformance.bench": (
         "refengine bench.metrics verdict engines.installation harness bench.recordings suite report"
@@ -65,8 +68,8 @@ ARROWS: dict[str, str] = {
     "conformance.spark": "refengine bench.metrics verdict harness suite bench",
     "conformance.plugin": "refengine verdict harness suite report spark",
     "conformance.command_line": (
-        "refengine engines.skeletons verdict engines.installation harness bench.recordings suite "
-        "report bench spark"
+        "refengine engines.skeletons verdict certificates engines.installation harness "
+        "bench.recordings suite report bench spark"
     ),
     "conformance.__main__": "refengine command_line",
     "conformance.test_engines": "suite",

@@ -63,6 +63,13 @@ def add_parser(commands: Commands) -> None:
         metavar="FILE",
         help="also write every verdict to FILE, as a line of JSON",
     )
+    bench.add_argument(
+        "--certificates",
+        type=cli.path,
+        metavar="DIR",
+        help="also write the certificate of every verdict into the folder DIR; "
+        "`python -m conformance check` checks it",
+    )
     cores = min(7, os.cpu_count() or 1)
     bench.add_argument(
         "--jobs",
@@ -154,7 +161,13 @@ def _tasks(options: argparse.Namespace) -> list[Task]:
     witnesses = tuple(WITNESSES)
     if options.witness:
         witnesses = (options.witness,)
-    judging = Judging(witnesses, options.missing, options.results is not None, options.definition)
+    judging = Judging(
+        witnesses,
+        options.missing,
+        options.results is not None,
+        options.definition,
+        options.certificates,
+    )
     written = csrbench.QueryFolder(options.queries or csrbench.OURS.folder, options.dialect)
     folder = options.data or options.folder
     if folder is None:

@@ -127,6 +127,7 @@ def _suite_options(config: pytest.Config) -> SuiteOptions:
         classpaths=option_value(config, "--engine-classpath"),
         missing=missing,
         repeat=repeat or 1,
+        certificates=option_value(config, "--certificates"),
     )
 
 

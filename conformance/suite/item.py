@@ -41,6 +41,7 @@ class ItemSelection:
     are selected. With `keep_evidence` the results of benchmarks have their evidence. `classpaths`
     has the classpaths of engines on the JVM by name. `unreported` is how many outputs may be
     missing from a recording at each end (ORA-3); None if that is not stated.
+    `certificates` is the folder into which certificates are written, if they are.
     """
 
     names: tuple[str, ...] = ()
@@ -51,11 +52,14 @@ class ItemSelection:
     keep_evidence: bool = False
     classpaths: Mapping[str, str] = field(default_factory=dict)
     unreported: int | None = None
+    certificates: Path | None = None
 
     @property
     def judging(self) -> Judging:
         """The terms on which recordings are judged."""
-        return Judging(missing=self.unreported, keep=self.keep_evidence)
+        return Judging(
+            missing=self.unreported, keep=self.keep_evidence, certificates=self.certificates
+        )
 
 
 ALL = ItemSelection()
@@ -254,7 +258,7 @@ def _of_corpus(engine: Engine, selection: ItemSelection) -> Iterator[Item]:
         if engine.is_configurable and not expects_reports(case):
             continue
         if not selection.smoke or case.table.get("smoke"):
-            put = partial(probe.probe_case, engine, case=case)
+            put = partial(probe.probe_case, engine, case=case, certificates=selection.certificates)
             yield _live_item(engine, "corpus", case, put, partial(_prepare_case, engine, case))
 
 
@@ -385,7 +389,7 @@ def _of_csrbench(engine: Engine, selection: ItemSelection) -> Iterator[Item]:
     for query in csrbench.QUERIES:
         name = prefix + query
         case = BenchmarkQuery(name, "", f"CSRBench's {query}", csrbench.table_of_query(query))
-        put = partial(_put_csrbench, engine, case, query, source)
+        put = partial(_put_csrbench, engine, case, query, source, selection.certificates)
         prepare = partial(_prepare_csrbench, engine, query, source)
         yield _live_item(engine, "csrbench", case, put, prepare)
 
@@ -415,13 +419,15 @@ def _put_csrbench(
     case: BenchmarkQuery,
     query: str,
     source: Path,
+    certificates: Path | None,
     harness: Harness,
 ) -> Result:
     """Put a query of CSRBench to an engine, and return the result. The evidence has the samples of
     the resources that the engine used.
     """
     before = len(harness.samples)
-    result = probe.probe_benchmark(engine, harness, case, _csrbench_question(query, source))
+    question = _csrbench_question(query, source)
+    result = probe.probe_benchmark(engine, harness, case, question, certificates)
     if not result.evidence:
         return result
     samples = [sample.as_json() for sample in harness.samples[before:]]

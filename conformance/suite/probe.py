@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from conformance import corpus
+from conformance.certificates.maker import write_certificate
 from conformance.corpus import Case
 from conformance.harness.client import Broken, Harness
 from conformance.harness.engine_file import Deviation, Engine
@@ -33,8 +35,10 @@ from conformance.suite.exchange import (
 from conformance.verdict import evidence, outcomes
 from conformance.verdict.engine_report import EngineReport
 from conformance.verdict.results import KnownDeviation, Outcome, Result
+from refengine.core.profile import Profile
 from refengine.core.query import Query
 from refengine.core.question import Question, Setting
+from refengine.core.semantics import FIELDS
 from refengine.core.values import Closure
 from refengine.model import compare
 from refengine.model.errors import Disputed, InvalidStream, RefengineError, Unsupported
@@ -42,13 +46,17 @@ from refengine.oracle.answers import SharedAnswers
 from refengine.oracle.trial import first_and_last_instant
 
 
-def probe_case(tested: Engine, harness: Harness, case: Case) -> Result:
-    """Put a case to an engine, and return the result. There is one whatever the engine does."""
+def probe_case(
+    tested: Engine, harness: Harness, case: Case, certificates: Path | None = None
+) -> Result:
+    """Put a case to an engine, and return the result. There is one whatever the engine does. If a
+    folder for certificates is given, that of the verdict is written into it.
+    """
 
     def ask() -> Result:
         if tested.is_configurable:
-            return hold_to_expectations(tested, harness, case)
-        return judge_exchange(tested, case, ask_case(tested, harness, case))
+            return hold_to_expectations(tested, harness, case, certificates)
+        return judge_exchange(tested, case, ask_case(tested, harness, case), certificates)
 
     return _result_or_error(tested, case, ask)
 
@@ -58,6 +66,7 @@ def probe_benchmark(
     harness: Harness,
     query: BenchmarkQuery,
     question: Question,
+    certificates: Path | None = None,
 ) -> Result:
     """Put a benchmark's query to an engine, and return the result. Only the relations are judged,
     and not the windows that the engine states: so the verdict can be compared with one on a
@@ -67,7 +76,7 @@ def probe_benchmark(
     def ask() -> Result:
         exchange = ask_question(tested, harness, question, query.table)
         answers = [answer._replace(window=None) for answer in exchange.answers]
-        return judge_exchange(tested, query, replace(exchange, answers=answers))
+        return judge_exchange(tested, query, replace(exchange, answers=answers), certificates)
 
     return _result_or_error(tested, query, ask)
 
@@ -139,7 +148,12 @@ def describe_deviations(
     )
 
 
-def judge_exchange(tested: Engine, case: Case | BenchmarkQuery, exchange: Exchange) -> Result:
+def judge_exchange(
+    tested: Engine,
+    case: Case | BenchmarkQuery,
+    exchange: Exchange,
+    certificates: Path | None = None,
+) -> Result:
     """Judge an engine's answers under the semantics that it sets out to have. The result of a fail
     has the known deviations that explain it, if they do.
     """
@@ -159,6 +173,8 @@ def judge_exchange(tested: Engine, case: Case | BenchmarkQuery, exchange: Exchan
         judged = _make_result(tested, case, Outcome.FAIL, explanation)
 
     judgement = judged.judgement
+    if certificates is not None:
+        write_certificate(certificates, f"{tested.name} {case.id}", judgement, profile, answers)
     make_evidence = evidence.of_verdict
     if isinstance(case, BenchmarkQuery):
         make_evidence = evidence.of_benchmark
@@ -196,7 +212,9 @@ def _blocks(case: Case) -> list[Block]:
     return [block for block in case.table.get("expect", []) if "max_reports" not in block]
 
 
-def hold_to_expectations(tested: Engine, harness: Harness, case: Case) -> Result:
+def hold_to_expectations(
+    tested: Engine, harness: Harness, case: Case, certificates: Path | None = None
+) -> Result:
     """Put the question of a case to an engine once for each block of expectations, under its
     semantics, and return the result: a pass if the answers to all are as expected.
     """
@@ -209,11 +227,14 @@ def hold_to_expectations(tested: Engine, harness: Harness, case: Case) -> Result
     question = corpus.question_of(case)
     lines: list[str] = []
     evidence_table: dict[str, Any] | None = None
-    for block, prepared in prepare_blocks(tested, case, question):
+    for number, (block, prepared) in enumerate(prepare_blocks(tested, case, question)):
         engine_query = prepared.engine_query
         assert engine_query.semantics is not None  # that of the block
         setting = question.under(engine_query.semantics)
         answers = prepared.ask(harness)
+        if certificates is not None:
+            name = f"{tested.name} {case.id} {number}"
+            _judge_with_certificate(certificates, name, tested, setting, answers)
         differences = list(_differences(setting, block, answers, tested.window_closure))
         # the evidence is that of the first block that differs, or else of the first block
         if evidence_table is None or (differences and not lines):
@@ -240,6 +261,25 @@ def hold_to_expectations(tested: Engine, harness: Harness, case: Case) -> Result
         explanation=explanation,
         evidence=evidence_table,
     )
+
+
+def _judge_with_certificate(
+    folder: Path, name: str, tested: Engine, setting: Setting, answers: list[EngineReport]
+) -> None:
+    """Judge the answers of an engine that is sent its semantics, and write the certificate."""
+    fields = {field: getattr(setting.semantics, field) for field in FIELDS}
+    profile = Profile(tested.name, "the semantics that it is sent", fields)
+    exchange = Exchange(setting.question, answers, window_closure=tested.window_closure)
+    shared = SharedAnswers()
+    judged = outcomes.judge_relations(
+        setting.question,
+        profile,
+        exchange.relations,
+        answers=shared,
+        is_fail_explained=False,
+        **exchange.judgement_options,
+    )
+    write_certificate(folder, name, judged.judgement, profile, shared)
 
 
 def prepare_blocks(

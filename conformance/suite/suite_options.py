@@ -24,7 +24,8 @@ class SuiteOptions:
     processes on other machines can make the same items of them.
 
     `engines` are names or files. `command` is the command line of a harness, its dialect and its
-    semantics. `answers` and `csrbench` are folders. `classpaths` are of the form NAME=PATH.
+    semantics. `answers`, `csrbench` and `certificates` are folders. `classpaths` are of the form
+    NAME=PATH.
     `missing` is the bound of ORA-3. The rest is as in `ItemSelection`.
     """
 
@@ -37,6 +38,7 @@ class SuiteOptions:
     classpaths: Sequence[str] = ()
     missing: int | None = None
     repeat: int = 1
+    certificates: str | None = None
 
     def items(self) -> list[Item]:
         """Return the items that these options select. Raises RefengineError."""
@@ -52,6 +54,7 @@ class SuiteOptions:
             keep_evidence=self.keep,
             classpaths=classpaths_of(self.classpaths, self.engines),
             unreported=self.missing,
+            certificates=folder(self.certificates),
         )
         selected = items(selection)
         if self.csrbench is not None and all(item.suite != "csrbench" for item in selected):

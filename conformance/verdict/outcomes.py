@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Unpack
 
 from conformance.verdict import explain
@@ -25,13 +26,15 @@ class Judging:
 
     `witnesses` are those that are asked. `missing` outputs may be missing at each end (None: as
     many as the benchmark allows). With `keep` a result has its evidence. If the SPARQL evaluator is
-    asked for, nothing is computed incrementally.
+    asked for, nothing is computed incrementally. `certificates` is the folder into which the
+    verdicts' certificates are written, if they are.
     """
 
     witnesses: tuple[str, ...] = EVERY_WITNESS
     missing: int | None = None
     keep: bool = False
     is_evaluator_requested: bool = False
+    certificates: Path | None = None
 
     def shared_answers(self) -> SharedAnswers:
         """Return a table of answers, still empty, that several verdicts may share."""

@@ -75,6 +75,10 @@ LIST: tuple[tuple[str, RunBy | Needs], ...] = (
     (r"python -m conformance (new|replay|case|report) .*", HERE),
     (r"python -m conformance engines (list|doctor mine/mine\.toml)", HERE),
     (r"python -m conformance engines \w+ .*", RunBy("tests/engines/test_engines_command.py")),
+    (
+        r"python -(m conformance check|I \S+/checker.py) .*",
+        RunBy("tests/oracle/test_certificates.py"),
+    ),
     (r"python -m conformance csrbench --data \S+", CHECKOUT),
     (r"python -m conformance csrbench .*", RunBy("tests/bench/test_conformance.py")),
     (r"python -m conformance bench .*--classpath .*", BROUGHT),

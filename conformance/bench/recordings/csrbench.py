@@ -13,6 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from conformance.certificates.maker import write_certificate
 from conformance.verdict.engine_report import EngineReport
 from conformance.verdict.outcomes import Judging, judge_relations
 from conformance.verdict.results import Outcome, Result
@@ -193,6 +194,10 @@ def judge_query(
             witnesses=judging.witnesses,
             answers=answers,
         )
+        if judging.certificates is not None:
+            write_certificate(
+                judging.certificates, file.name, result.judgement, profile(file.engine), answers
+            )
         if judging.keep:
             reports = list(map(EngineReport, recording.relations, recording.timestamps))
             result = with_evidence(result, question, reports)

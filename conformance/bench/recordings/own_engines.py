@@ -21,6 +21,7 @@ from conformance.bench.recordings.csrbench import (
     stream,
     with_evidence,
 )
+from conformance.certificates.maker import write_certificate
 from conformance.verdict.engine_report import EngineReport
 from conformance.verdict.outcomes import Judging, judge_relations
 from conformance.verdict.results import Outcome, Result
@@ -126,6 +127,11 @@ def judge_ours(
             witnesses=judging.witnesses,
             answers=answers,
         )
+        if judging.certificates is not None:
+            item = f"{recorder.name} {name}"
+            write_certificate(
+                judging.certificates, item, result.judgement, profile(recorder.profile), answers
+            )
         if judging.keep:
             result = with_evidence(result, question, list(map(EngineReport, recording)))
         results.append(as_csrbench_result(result, recorder.name, name))
