@@ -106,7 +106,7 @@ def t0_is_0(right: Right, spec: Window, closure: Closure | None, t0: int, partia
     "WIN-3",
     "WIN-5",
     replaces=window.frame,
-    half=("There is no window before window 0", "and then nothing is evaluated"),
+    half=("There is no window before window 0", "and a query of one window is not evaluated"),
     seen=f"{RSP_JS}: scope() opens windows below t0",
 )
 def there_is_a_window_before_window_0(

@@ -129,7 +129,7 @@ def test_window_0_takes_its_place_after_the_last_instant_of_window_minus_1():
         "Instants before s0 are left out (WIN-5)",
         "the next starts at its own instant, even if that is before s0",
         "An arrival's *own instant* is its instant by WIN-6, or one less by TICK-6",
-        "the arrival is also evaluated there, unless TICK-4 evaluates it there already",
+        "the arrival is also tested there, unless TICK-4 tests it there already",
         "the instant before is the previous id: at the same arrival if there is one",
         "no arrival's own instant is that at which window 0 takes the place of window −1",
     ],

@@ -243,8 +243,9 @@ def test_the_flush_shows_the_windows_that_the_page_says(windows, times, tick, ru
 
 
 def test_the_example_of_the_horizon_on_the_page():
-    """RANGE 10, SLIDE 2, [) from 0, the last element at 12."""
+    """Size 10, slide 2, [) from 0, the last element at 12. A range shows each window 1 longer."""
     assert horizon_of_the_page([{"kind": "time", "size": 10, "slide": 2}], 12) == 24
+    assert horizon_of_the_page([{"kind": "range", "size": 10, "slide": 2}], 12) == 25
     windows = [{"stream": "s", "kind": "time", "size": 10, "slide": 2}]
     query = from_table({"windows": windows, "body": "SELECT ?x WHERE { ?x ?p ?y }"})
     triple = frozenset({(Term("<urn:a>"), Term("<urn:p>"), Term("<urn:b>"))})
