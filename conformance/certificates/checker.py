@@ -65,7 +65,7 @@ class Window:
         return n, o + self.low, c + self.high, borders
 
     def current(self, t: int) -> Json:
-        """WIN-4, WIN-5, WIN-12, WIN-13: Return the window that is looked at, at t, if any."""
+        """WIN-4, WIN-5, WIN-12, WIN-13: Return the window that is active or shown at t, if any."""
         if self.start is None or t < self.start:
             return None
         if self.kind not in ("time", "range", "now"):

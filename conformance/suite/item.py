@@ -40,7 +40,8 @@ class ItemSelection:
     `csrbench` a folder with CSRBench's stream. With `smoke` only the dozen cases for a first look
     are selected. With `keep_evidence` the results of benchmarks have their evidence. `classpaths`
     has the classpaths of engines on the JVM by name. `unreported` is how many outputs may be
-    missing from a recording at each end (ORA-3); None if that is not stated.
+    missing at each end (ORA-3), of an engine under test and of a recording; None if that is not
+    stated. It is the `missing` of the verdict.
     `certificates` is the folder into which certificates are written, if they are.
     """
 
@@ -174,12 +175,12 @@ def _items_of_name(name: str, selection: ItemSelection) -> list[Item]:
     if selection.answers is not None:
         return recorded_items(name, selection.answers, selection.judging)
     # a recorder's name is such as `reference/csparql` or `wrong/WIN-1`
-    own = [recorder for recorder in own_engines.recorders() if recorder.name.startswith(f"{name}/")]
+    made_here = [each for each in own_engines.recorders() if each.name.startswith(f"{name}/")]
     try:
         engine = engine_file.engine(name)
     except InvalidEngine as error:
-        if own:
-            return own_items(own, selection.judging)
+        if made_here:
+            return own_items(made_here, selection.judging)
         if name in profiles.PROFILES:
             raise InvalidEngine(
                 f"{name!r} has no harness: give its recordings with --answers=DIR", rule="engine"
@@ -187,7 +188,7 @@ def _items_of_name(name: str, selection: ItemSelection) -> list[Item]:
         raise
     if selection.smoke:
         return live_items(engine, selection)
-    return live_items(engine, selection) + own_items(own, selection.judging)
+    return live_items(engine, selection) + own_items(made_here, selection.judging)
 
 
 def live_items(engine: Engine, selection: ItemSelection = ALL) -> list[Item]:
@@ -196,7 +197,8 @@ def live_items(engine: Engine, selection: ItemSelection = ALL) -> list[Item]:
     engine = engine.with_classpath(selection.classpaths.get(engine.name, ""))
     engine = replace(engine, unreported=selection.unreported or 0)
     make = {"corpus": _of_corpus, "csrbench": _of_csrbench, "joins": _of_joins}
-    absent = engine.missing  # asked once for all items, since it looks for programs and files
+    # what is not installed; asked once for all items, since it looks for programs and files
+    absent = engine.missing
     return [
         replace(item, absent=absent)
         for suite in engine.suites
@@ -277,7 +279,9 @@ def _live_item(
     put: Callable[[Harness], Result],
     prepare: Callable[[], Iterable[PreparedQuestion | JoinQuestion]],
 ) -> Item:
-    """Return the item that puts a case to a running engine. `put` puts it to a harness."""
+    """Return the item that puts a case to a running engine. Its result is what `put` makes of the
+    replies of the engine's harness.
+    """
     return Item(
         engine=engine.name,
         suite=suite,
@@ -313,9 +317,9 @@ def _ask(
     """Put a case to the harness of an engine, and return the result: an error if the harness does
     not start.
 
-    After its last reply about the item before, the harness may have written a line, or ended. This
-    late fault may come to light only with the first query of this item, and then it spoils the
-    result. So the case is put once more, to a new process.
+    A harness may write a line, or end, after its last reply about the item before: a late fault of
+    that item. It may be noticed only now, while the first query of this item waits for a reply, and
+    be taken for this item's own error. So then the case is put once more, to a new process.
     """
     key = engine.name, suite, case.id
     item_before = harnesses.last_items.get(engine.name)
@@ -395,7 +399,9 @@ def _of_csrbench(engine: Engine, selection: ItemSelection) -> Iterator[Item]:
 
 
 def _check_csrbench_stream(folder: Path) -> None:
-    """Raise RefengineError if CSRBench's stream, which all its items need, cannot be read."""
+    """Raise RefengineError if CSRBench's stream, which all its items need, cannot be read. What was
+    read is not used here.
+    """
     csrbench.stream(folder)
 
 
@@ -474,8 +480,8 @@ def recorded_items(name: str, answers: Path, judging: Judging = BY_DEFAULT) -> l
 
 
 def own_items(recorders: list[own_engines.Recorder], judging: Judging = BY_DEFAULT) -> list[Item]:
-    """Return the items of recordings of CSRBench's queries that are made in this run, of the
-    reference engine and of wrong engines. An item's engine is the recorder's name.
+    """Return the items of recordings of CSRBench's queries that are made in this run, of our own
+    engines: the reference engine and wrong engines. An item's engine is the recorder's name.
     """
     return [
         _recorded_item(

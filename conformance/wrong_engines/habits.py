@@ -244,9 +244,7 @@ def is_sentinel(planned: Plan, arrival: int) -> bool:
 
 
 def _scope_of(view: WindowView, t: int) -> tuple[int, int] | None:
-    """Return the first and the last instant of the window that is looked at, at t; None without
-    one.
-    """
+    """Return the first and the last instant of the window that is active at t; None without one."""
     if view.frame is None or view.spec.kind is not WindowKind.TIME:
         return None
     extent = window.scope(view.frame, t)

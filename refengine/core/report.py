@@ -71,7 +71,7 @@ def graph(view: WindowView, content: Content) -> frozenset[Triple]:
 
 def content_baseline(against: ChangeBaseline, reported: Content, before: Content) -> Content:
     """REP-8: Return the content that content change compares with: the one last reported, or the
-    one at the instant evaluated before.
+    one at the instant tested before.
     """
     match against:
         case ChangeBaseline.LAST:
@@ -180,12 +180,17 @@ def choose_in_gap(gap: MissedInstants, firing: Iterable[Firing]) -> Iterable[Fir
 
     With all of them, each report changes what content change compares the following ones with. With
     the last alone, each is compared with what was reported before all of them.
+
+    `firing` has to be exhausted, also where only its first member is reported, and so has what is
+    returned. `core.schedule` passes a generator: as it advances, it moves on the content of the
+    instant before, with which content change may compare the next content (REP-8). If drawing
+    stopped early, the next arrival would be compared with a content that is too old.
     """
     match gap:
         case MissedInstants.ALL:
             return firing
         case MissedInstants.LATEST:
             return [
-                ([max((instants[-1:] for instants in at), key=max)], contents)
+                ([max((times[-1:] for times in at), key=max)], contents)
                 for at, contents in deque(firing, 1)
             ]

@@ -24,7 +24,7 @@ from refengine.model.messages import display
 
 MAX_REPORTS = 10**7
 
-# instants at which no window's content changes, and each window's content
+# successive instants (a `span`) over which no window's content changes, and each window's content
 Stretch = tuple[range, tuple[Content, ...]]
 # cuts an interval into stretches, given the windows and the number of elements that have arrived
 Cut = Callable[[Sequence[WindowView], Sequence[int], range], Iterator[Stretch]]
@@ -40,8 +40,8 @@ class WindowContent(NamedTuple):
 
 
 class Evaluation(NamedTuple):
-    """An evaluation: the instant t, the index of the arrival that triggered it, and what each
-    window of the query holds.
+    """An evaluation: the instant t, the index, from 0, of the arrival that triggered it, and what
+    each window of the query holds.
     """
 
     t: int
@@ -59,7 +59,7 @@ class ReportState:
     """What the report conditions remember of the past.
 
     `reported` has each window's content as last reported, `at_instant_before` its content at the
-    instant evaluated before. `count` is the number of reports so far.
+    instant tested before. `count` is the number of reports so far.
     """
 
     reported: tuple[Content, ...]
@@ -88,7 +88,9 @@ def evaluation_groups(
 
 
 def refuse_no_bound(value: object) -> None:
-    """ENG-3: Refuse what is no bound on the number of reports. Raises RefengineError."""
+    """ENG-3: Refuse a value that is not a bound on the number of reports: an integer ≥ 0. Raises
+    RefengineError.
+    """
     if type(value) is not int or value < 0:
         reason = f"must be an integer >= 0, got {display(value)}; write max_reports={MAX_REPORTS}"
         raise RefengineError(reason, rule="ENG-3", place="max_reports")
@@ -118,18 +120,18 @@ class Schedule:
             yield from self.arrive(k)
 
     def arrive(self, k: int) -> Iterator[Iterator[Evaluation]]:
-        """Yield the evaluations of arrival k, grouped. Those of the arrivals before it must have
-        been drawn. Raises TooManyReports.
+        """Yield the evaluations of arrival k, from 0, grouped. Those of the arrivals before it must
+        have been drawn. Raises TooManyReports.
         """
-        looked_at = self.look_at(k)
-        if looked_at is not None:
+        interval = self.look_at(k)
+        if interval is not None:
             yield from groups_of_arrival(
-                self.planned, k, looked_at, self.report_state, self.frames, self.max_reports
+                self.planned, k, interval, self.report_state, self.frames, self.max_reports
             )
 
     def look_at(self, k: int) -> range | None:
-        """TICK-5: Return the instants from s0 on at which arrival k is evaluated, and remember that
-        it was looked at. Return None for an arrival that is not looked at. This must have been
+        """TICK-5: Return the instants from s0 on at which arrival k is tested, and remember that it
+        was looked at. Return None for an arrival that is not looked at. This must have been
         called for the arrivals before it.
         """
         if self.last_tick is None and not self.begin():
@@ -138,11 +140,11 @@ class Schedule:
         arrival = self.planned.arrivals[k]
         own = self.planned.own[k]
 
-        looked_at = tick.instants_of_arrival(self.planned.semantics.tick, arrival, own, last)
-        if looked_at is None:
+        interval = tick.instants_of_arrival(self.planned.semantics.tick, arrival, own, last)
+        if interval is None:
             return None
         self.last_tick = tick.LastTick(own, arrival.app, arrival.batch or 0)
-        return instants(max(looked_at.start, self.start), looked_at.stop)
+        return instants(max(interval.start, self.start), interval.stop)
 
     def begin(self) -> bool:
         """Set s0, where the first interval starts: the least of all windows' (ENG-5). Return False,
@@ -167,10 +169,10 @@ def groups_of_arrival(
 ) -> Iterator[Iterator[Evaluation]]:
     """Yield the evaluations of arrival k, grouped.
 
-    `interval` has the instants since the arrival last looked at, and `frames` are those of the
-    windows that open. Each report changes `state`. `cut` cuts the interval in place of `spans`: it
-    may leave out or join stretches as long as the evaluations are the same. Raises TooManyReports
-    for more reports than `bound`.
+    `interval` has the instants at which the arrival is tested: those since the arrival last looked
+    at. `frames` are those of the windows that open. Each report changes `state`. `cut` cuts the
+    interval in place of `spans`: it may leave out or join stretches as long as the evaluations are
+    the same. Raises TooManyReports for more reports than `bound`.
     """
     semantics = planned.semantics
     if not planned.tuples:
@@ -181,17 +183,21 @@ def groups_of_arrival(
     for progressions, contents in report.choose_in_gap(
         semantics.missed_instants, reported_stretches(planned, k, interval, state, cut)
     ):
+        # one instant more than may be reported, so that too many are noticed
         times = _merge_instants(progressions, bound - state.count + 1)
         if Condition.CHANGE in semantics.report:
-            times = times[:1]  # at the other instants the content is the one just reported
+            # At the further instants the content is the one just reported. Against the previous
+            # instant (REP-8) there are none (`reportable_instants`).
+            times = times[:1]
         count = state.count + _size(times)
         refuse_too_many_reports(count, bound, planned, k)
 
         state.count = count
         state.reported = contents
         if planned.tuples:
-            # REP-7: `contents` is the one at the tick's last id, which decides whether to report.
-            # What is reported is the content at the id of the evaluation.
+            # REP-7: whether to report was decided with `contents`, the content at the last id of
+            # the tick. What is reported is the content at the id that is evaluated, which may be an
+            # earlier one.
             arrived = planned.counts[0][k]
             state.reported = (window.content(planned.views[0], times[0], arrived),)
         yield map(partial(_evaluation, planned.views, k, state.reported), times)
@@ -227,6 +233,10 @@ def reported_stretches(
     They are drawn one by one. After each, `groups_of_arrival` changes the content last reported,
     which content change may compare the next one with (REP-8). Under missed_instants=latest
     nothing is reported until all are drawn (REP-10).
+
+    They have to be drawn to the end, also if only the first is wanted. Drawing goes over all
+    stretches, reported or not, and keeps the content of each as the one at the instant before. The
+    last one is what content change may compare the next arrival's first content with (REP-8).
     """
     semantics = planned.semantics
     views = planned.views
@@ -245,8 +255,8 @@ def reported_stretches(
     for span, tested in cut(views, arrived, interval):
         before = state.at_instant_before
         if planned.tuples and interval[1:]:
-            # REP-7 tests the content at the tick's last id alone. The id evaluated before it is the
-            # tick's last but one.
+            # REP-7 tests the content at the tick's last id alone. The id before it is the tick's
+            # last but one.
             before = (window.content(views[0], interval[-2], *arrived),)
         state.at_instant_before = tested
         windows = zip(views, tested, state.reported, before, strict=True)
@@ -290,8 +300,10 @@ def timely_instants_in_scope(
     nowhere = range(0)
     if view.frame is None:
         return nowhere
+    # ENG-5: without a scope no condition holds. A content that is not empty has a scope, so it is
+    # computed only for an empty one.
     if not content and window.scope(view.frame, span[-1]) is None:
-        return nowhere  # ENG-5: without a scope no condition holds
+        return nowhere
     at = report.timely_instants(semantics, view, span, own)
     if view.spec.kind is WindowKind.TUPLE:
         at = at[-1:]  # REP-7: one report a tick, at the largest id at which the conditions hold

@@ -39,7 +39,7 @@ def batch_id(arrival: Element) -> int:
 
 
 def interval(before: int, own: int) -> range:
-    """TICK-4: Return the instants at which an arrival is evaluated: from `before`, the own instant
+    """TICK-4: Return the instants at which an arrival is tested: from `before`, the own instant
     of the arrival last looked at, up to its own, which is not included. If the two are equal, its
     own is the only one.
 
@@ -62,7 +62,7 @@ class LastTick(NamedTuple):
 
 
 def instants_of_arrival(tick: Tick, arrival: Element, own: int, last: LastTick) -> range | None:
-    """TICK-5: Return the instants at which an arrival is evaluated, given the arrival that was
+    """TICK-5: Return the instants at which an arrival is tested, given the arrival that was
     looked at last; None for an arrival that is not looked at. `own` is its own instant.
     """
     if not is_due(tick, arrival, last.app, last.batch):

@@ -17,7 +17,8 @@ from refengine.core.values import T0, Closure, Formula, Partial, Slide, is_formu
 from refengine.model.elements import TIME_BOUND, Element, valid
 from refengine.model.errors import InvalidSemantics, InvalidStream, require
 
-# indices of elements, ascending: a range where they follow one another, else a tuple
+# The content of SPEC.md (WIN-8) as indices of its elements in their stream, from 0, ascending: a
+# range where they follow one another, else a tuple.
 Content = Sequence[int]
 
 # CQL's windows: the latest one that has ended is shown (WIN-12)
@@ -30,10 +31,10 @@ class Frame(NamedTuple):
     """Where the instances of a query's window lie (WIN-3). Window n has the instants from
     first + n·slide to last + n·slide, for n = `least`, …, 0, 1, ….
 
-    `first` and `last` are the first and the last instant of window 0. `floor` is the earliest
-    instant with which a scope may begin, where partial windows are clipped (WIN-11). It is None
-    where they are not: then each scope begins with its window. A scope lies `lag` before its window
-    (WIN-20).
+    `first` and `last` are the first and the last instant of window 0, `slide` is β (1 for windows
+    without a slide), and `least` is the number of the first window. Where partial windows are
+    clipped, no scope begins before the instant `floor` (WIN-11); it is None where they are not.
+    `lag` is by how much a scope is earlier than its window (WIN-20).
 
     >>> Frame(first=0, last=9, slide=5)  # [0, 10), [5, 15), [10, 20), …
     Frame(first=0, last=9, slide=5, kind=<WindowKind.TIME: 'time'>, least=0, floor=None, lag=0)
@@ -142,27 +143,26 @@ def ids(spec: Window, elements: Sequence[Element]) -> Sequence[int]:
 
 
 def element_instants(spec: Window, elements: Sequence[Element]) -> Sequence[int]:
-    """WIN-6: Return each element's instant: its t_app; for a tuple-based window its id."""
+    """WIN-6: Return each element's instant: its app; for a tuple-based window its id."""
     if spec.kind is WindowKind.TUPLE:
         return ids(spec, elements)
     return [element.app for element in elements]
 
 
 def origin(
-    spec: Window, semantics: Semantics, first: int | None, registered: int | None = None
+    spec: Window, semantics: Semantics, t1: int | None, registered: int | None = None
 ) -> int | None:
     """WIN-7: Return t0: as stated, by a policy (WIN-10), or by a published formula over ω, β and
-    t1. t1 is `first`, the first instant of the window's stream. None where t0 depends on t1 and
-    there is none.
+    t1, the first instant of the window's stream. None where t0 depends on t1 and there is none.
     """
     t0 = semantics.t0
     if isinstance(t0, int):
         return t0
     if not is_formula(t0):
-        return policy(spec, semantics, first, registered)
+        return policy(spec, semantics, t1, registered)
     if spec.kind is WindowKind.TUPLE:
         return origin_of_ids(t0, spec)
-    return origin_of_times(t0, spec, first)
+    return origin_of_times(t0, spec, t1)
 
 
 def origin_of_ids(formula: Formula, spec: Window) -> int:
@@ -182,7 +182,7 @@ def origin_of_ids(formula: Formula, spec: Window) -> int:
             )
 
 
-def origin_of_times(formula: Formula, spec: Window, first: int | None) -> int | None:
+def origin_of_times(formula: Formula, spec: Window, t1: int | None) -> int | None:
     """WIN-7: Return t0 of a window that is not tuple-based by a published formula. None where the
     formula asks for t1 and there is none.
     """
@@ -194,20 +194,20 @@ def origin_of_times(formula: Formula, spec: Window, first: int | None) -> int | 
             return step - size - 1
         case T0.STORM:
             return step - size
-        case _ if first is None:
+        case _ if t1 is None:
             return None
         case T0.CORAL8:
-            return -((size - first) // step) * step - 1
+            return -((size - t1) // step) * step - 1
         case T0.ORACLE_CEP:
-            return -(-first // step) * step - size
+            return -(-t1 // step) * step - size
         case T0.STREAM:
-            return first - size
+            return t1 - size
         case T0.KAFKA_STREAMS:
-            return max(0, first - size + step) // step * step - 1
+            return max(0, t1 - size + step) // step * step - 1
 
 
 def policy(
-    spec: Window, semantics: Semantics, first: int | None, registered: int | None
+    spec: Window, semantics: Semantics, t1: int | None, registered: int | None
 ) -> int | None:
     """WIN-10: Return t0 by a policy: at the first element, ω before it (`first-reach`), at the
     query's registration, or aligned with the epoch and an offset. None where the policy asks for an
@@ -221,19 +221,19 @@ def policy(
     match semantics.t0:
         case T0.REGISTRATION:
             return registered
-        case _ if first is None:
+        case _ if t1 is None:
             return None
         case T0.FIRST:
-            return first
+            return t1
         case T0.EPOCH if size:
             offset = require(semantics.offset)
             # The window that opens at the offset has this last instant, 9 in the example. It moves
             # by the least number of slides, here 1, after which its last instant is 12 or later.
             last = offset + size + borders(semantics.closure)[1]
-            slides = -((last - first) // step)
+            slides = -((last - t1) // step)
             return offset + slides * step
         case T0.REACH | T0.EPOCH:  # epoch without a size counts as ω = 0
-            return first - size
+            return t1 - size
         case T0.CORAL8 | T0.ORACLE_CEP | T0.STREAM | T0.FLINK | T0.STORM | T0.KAFKA_STREAMS:
             raise AssertionError(semantics.t0)
         case int():
@@ -259,6 +259,7 @@ def closure_of(spec: Window, closure: Closure | None) -> Closure | None:
 
 def borders(closure: Closure | None) -> tuple[int, int]:
     """WIN-2: Return what a closure adds to o and to c to give a window's first and last instant.
+    The borders o and c themselves are those of `borders_of_window`.
 
     >>> low, high = borders(Closure.RIGHT_OPEN)  # [0, 10) has the instants 0 to 9
     >>> 0 + low, 10 + high
@@ -285,11 +286,11 @@ def frame(spec: Window, closure: Closure | None, t0: int, partial: Partial) -> F
     low, high = borders(closure_of(spec, closure))
     first = t0 + low
     last = t0 + spec.span + high
-    number_of_first = least(partial, spec.span, spec.step)
     floor = None
     if partial.is_cut_at_t0:
         floor = first
-    return Frame(first, last, spec.step, spec.kind, number_of_first, floor, spec.lag)
+    least_number = least(partial, spec.span, spec.step)
+    return Frame(first, last, spec.step, spec.kind, least_number, floor, spec.lag)
 
 
 def least(partial: Partial, size: int, step: int) -> int:
@@ -342,8 +343,8 @@ def latest_ended(frame: Frame, t: int) -> int | None:
 
 
 def window_number(frame: Frame, t: int) -> int | None:
-    """Return the number of the window whose content is looked at, at t; None where windows have no
-    numbers, or no window is looked at yet.
+    """Return the number of the window that is active at t, or for a `range` or `now` shown at t.
+    None where windows have no numbers, before s0, and before the first `range` or `now` is shown.
     """
     if t < s0(frame):
         return None
@@ -359,8 +360,8 @@ def window_number(frame: Frame, t: int) -> int | None:
 
 
 def s0(frame: Frame) -> int:
-    """WIN-5: Return s0, the instant just before window 0's first. Nothing is looked at
-    before it.
+    """WIN-5: Return s0, the instant just before the first instant of window 0. Before s0 there is
+    no scope.
     """
     return frame.first - 1
 
@@ -426,7 +427,7 @@ def first_needed(
 
 def content(view: WindowView, t: int, arrived: int) -> Content:
     """WIN-8: Return the content at (t, k): the indices of the elements in scope at t, among the
-    first `arrived` elements of the stream.
+    first `arrived` elements of the stream. These are the ones that arrived before arrival k.
     """
     if view.frame is None:
         return range(0)
@@ -447,16 +448,16 @@ def content(view: WindowView, t: int, arrived: int) -> Content:
 
 
 def rows(view: WindowView, arrived: int) -> Content:
-    """WIN-14: Return the latest N elements, or those of the latest N triples. The content
-    changes only with each L-th element or triple.
+    """WIN-14: Return the latest N elements, or those of the latest N triples, as of the last
+    refresh: the content changes only with each L-th element or triple.
     """
     if arrived == 0:
         return range(0)
     step = view.spec.step
-    newest = view.ids[arrived - 1] // step * step
-    before_oldest = newest - require(view.spec.size)
+    last_refresh = view.ids[arrived - 1] // step * step
+    before_oldest = last_refresh - require(view.spec.size)
     first = first_after(view.ids, before_oldest)
-    return range(first, first_after(view.ids, newest, arrived)) or range(0)
+    return range(first, first_after(view.ids, last_refresh, arrived)) or range(0)
 
 
 def partition(view: WindowView, arrived: int) -> Content:
@@ -510,19 +511,23 @@ def next_change(view: WindowView, t: int, arrived: int) -> int | None:
     """WIN-9: Return the next instant after t at which the content may differ from that at t, or a
     scope may begin; None if there is no such instant. The first `arrived` elements are there.
 
-    Time alone changes a content in three ways. An element that has arrived comes into scope. When
-    the next window takes the place of the active one, the elements that end before its first
-    instant leave. And between windows with gaps, elements with intervals leave when a gap begins,
-    and come back when the next window begins.
+    Time alone changes a content in three ways:
+
+    1. An element that has arrived comes into scope.
+    2. Another window becomes the active one (for `range` and `now`: the one shown). The elements
+       that it does not hold leave. If it has not begun, since there is a gap between the windows,
+       all elements leave.
+    3. The active window begins, after s0 or a gap. Elements with intervals that began earlier and
+       are still valid enter.
     """
     frame = view.frame
     if frame is None:
         return None
     if t < s0(frame) or frame.kind in (WindowKind.ROWS, WindowKind.PARTITION):
-        return first_scope(frame, t)
+        return first_instant_with_scope(frame, t)
     extent = scope(frame, t)
     if extent is None:
-        return first_scope(frame, t)
+        return first_instant_with_scope(frame, t)
 
     first, last = extent
     entering = first_after(view.times, last, arrived)
@@ -534,11 +539,13 @@ def next_change(view: WindowView, t: int, arrived: int) -> int | None:
         changes.append(leaves_at(frame, leaving + frame.lag))
     if view.ends is not None:
         if last < first:
-            # t is in a gap. The active window begins at `first`, with the elements still valid.
+            # Way 3: t is s0 or in a gap. The active window begins at `first`, with the elements
+            # still valid.
             changes.append(first + frame.lag)
         elif leaving is not None and has_gaps(frame):
-            # With [0, 2), [5, 7), … an element valid from 1 to 6 is in both windows. It leaves at
-            # 2, when the gap begins, and not only after the last window that holds it.
+            # Way 2: with [0, 2), [5, 7), … an element valid from 1 to 6 is in both windows. It
+            # leaves at 2, when [5, 7) becomes active and has not begun, and not only after the last
+            # window that holds it.
             changes.append(frame.last + active(frame, t) * frame.slide + 1)
     return min(changes, default=None)
 
@@ -555,7 +562,7 @@ def earliest_end(view: WindowView, first: int, last: int, begun: int) -> int | N
     return min((view.ends[i] for i in overlapping(view, first, last, begun)), default=None)
 
 
-def first_scope(frame: Frame, t: int) -> int | None:
+def first_instant_with_scope(frame: Frame, t: int) -> int | None:
     """Return the first instant with a scope, if it is after t; else None. It is s0, or for a
     `range` or `now` the last instant of the first window (WIN-5, WIN-12).
     """

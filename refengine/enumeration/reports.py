@@ -20,7 +20,7 @@ from refengine.model.errors import require
 
 
 class Reports(Ticks):
-    """§6: from the instants of evaluations to reports."""
+    """§6: from the instants at which arrivals are tested to reports."""
 
     # The four conditions: REP-1 to REP-4, and what they compare with: REP-8, REP-9, REP-11
 
@@ -159,6 +159,9 @@ class Reports(Ticks):
     def by_instant(self, instants: list[int], k: int) -> Iterator[QueryReport]:
         """REP-10: Return a report of each instant that qualifies; under missed_instants=latest of
         the last of them alone, so that until then nothing counts as reported.
+
+        What is returned has to be exhausted, and so has `qualifying` in here, whichever instants
+        are reported: see there.
         """
         found = self.qualifying(instants, k)
         match self.semantics.missed_instants:
@@ -168,7 +171,12 @@ class Reports(Ticks):
                 return (self.report(t, k) for t in list(found)[-1:])
 
     def qualifying(self, instants: list[int], k: int) -> Iterator[int]:
-        """REP-10: Yield each instant at which the conditions hold."""
+        """REP-10: Yield each instant at which the conditions hold.
+
+        The iterator has to be exhausted, also where only the first of them is reported. After each
+        instant it moves on the content of the instant before (REP-8). If drawing stopped early,
+        this would be too old where the next arrival is compared with it.
+        """
         numbers = range(len(self.windows))
         timely = [self.timely(number, instants, k) for number in numbers]
         for t in instants:

@@ -1,4 +1,4 @@
-"""SPEC.md §5, ticks: which arrivals are looked at, and at which instants each is evaluated."""
+"""SPEC.md §5, ticks: which arrivals are looked at, and at which instants each is tested."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from refengine.enumeration.windows import Windows
 
 
 class Ticks(Windows):
-    """§5: from arrivals to the instants of evaluations."""
+    """§5: from arrivals to the instants at which they are tested."""
 
     def is_looked_at(self, before: Arrival, now: Arrival) -> bool:
         """TICK-1 to TICK-3: Return whether an arrival is looked at. `before` is the arrival last
@@ -26,7 +26,7 @@ class Ticks(Windows):
                 return now.batch > before.batch
 
     def interval(self, before: int, now: int) -> list[int]:
-        """TICK-4: Return the instants at which an arrival is evaluated: from `before`, the own
+        """TICK-4: Return the instants at which an arrival is tested: from `before`, the own
         instant of the arrival last looked at, up to `now`, this arrival's own. `now` is included if
         the two are equal, or if an expiry at `now` is seen before the arrival (TICK-7). No instant
         is before s0. From 3 to 6 these are 3, 4, 5.
@@ -38,7 +38,7 @@ class Ticks(Windows):
 
     def looked_at(self) -> Iterator[tuple[int, list[int]]]:
         """TICK-5: Yield the index of each arrival that is looked at, with the instants at which it
-        is evaluated. The first interval starts at s0.
+        is tested. The first interval starts at s0.
         """
         # as if one had been looked at, at s0 and of batch 0 (TICK-2, TICK-3)
         before = Arrival(None, 0, self.start, 0, 0)
@@ -62,7 +62,7 @@ class Ticks(Windows):
                 return instant
 
     def is_expiry_seen(self, t: int) -> bool:
-        """TICK-7: Return whether t, the own instant of an arrival, is evaluated without it."""
+        """TICK-7: Return whether t, the own instant of an arrival, is tested without it."""
         match self.semantics.expiry_seen:
             case ExpirySeen.REPLAYED:
                 return False

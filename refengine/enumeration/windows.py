@@ -131,8 +131,8 @@ class Windows(Elements):
         return next(reversed(ended), None)
 
     def current(self, window: Window, t: int) -> WindowInstance | None:
-        """WIN-5, WIN-12, WIN-13: Return the window that is looked at, at t; None where there is no
-        scope: before s0, or before the first window of CQL's has ended.
+        """WIN-5, WIN-12, WIN-13: Return the window that is active or shown at t; None where there
+        is no scope: before s0, or before the first window of CQL's has ended.
         """
         if window not in self.s0s or t < self.s0s[window]:
             return None

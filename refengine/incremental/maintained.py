@@ -1,4 +1,10 @@
-"""§7, §8 Answers that are kept up to date while contents change, as long as they are covered."""
+"""§7, §8 Answers that are kept up to date while contents change, as long as they are covered.
+
+`MaintainedWhileCovered` is what the engine uses. It has the answers of `MaintainedAnswers` until
+one is not covered, and then those of the SPARQL evaluator; `Provenance` says which and why.
+`MaintainedAnswers` combines two things: `ContentFollower`, which passes what enters and leaves the
+windows to the body, and `AnswerDelta`, which collects the rows that this changes.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +48,8 @@ from refengine.sparql.datasets import DEFAULT_GRAPH, name_of_window, triples_by_
 
 class ContentFollower:
     """A maintained body that follows the contents of a query's windows, from each evaluation to the
-    next. `change` is called with every row that comes to the answer or goes from it.
+    next. It calls `change` with every row that comes to the answer or goes from it, and with how
+    many there are more; a negative number is of rows that go.
 
     There are two ways to move to the next contents. Call `retract_outside` with them, and then
     `insert_new`. Or call `grow_to` for one window whose content loses no element, which is quicker.
@@ -123,8 +130,8 @@ class ContentFollower:
         self.body.flush()
 
     def _move_partition(self, i: int, content: PartitionContent) -> Sequence[int]:
-        """Move the delta of window i, a partition, to its next content. Return the elements that
-        leave, and keep those that enter for `insert_new`: the delta finds both together.
+        """Move the PartitionDelta of window i, a partition, to its next content. Return the
+        elements that leave, and keep those that enter for `insert_new`: it finds both together.
         """
         before = self.contents[i]
         is_first = not isinstance(before, PartitionContent)
@@ -132,7 +139,9 @@ class ContentFollower:
             self.partition_deltas[i] = PartitionDelta()
         leaving, self.partition_entering[i] = self.partition_deltas[i].move_to(content)
         if is_first:
-            return before  # the delta does not know what was there: all of it leaves
+            # The new PartitionDelta begins empty: all that was there leaves, and all of `content`
+            # enters.
+            return before
         return leaving
 
     def _pass_triples(self, i: int, indices: Iterable[int], take: Callable[[Triple], None]) -> None:
@@ -176,7 +185,9 @@ def without(a: Content, b: Content) -> Sequence[int]:
 
 class AnswerDelta:
     """An answer as it is now, and its difference from the baseline that R2S compares it with.
-    `change` is called with each row that comes or goes.
+
+    To bring it up to date, call `change` with each row that comes or goes, and with how many there
+    are more or, as a negative number, fewer.
 
     `now` is the answer. `difference` has, for each row, its count in the answer less its count in
     the baseline. With `is_set` one row stands for all that are the same by value (R2R-9). Without
@@ -330,7 +341,8 @@ class MaintainedAnswers:
         is_set = semantics.collection.drops_equal_rows
         self.delta = AnswerDelta(is_set, has_baseline=not self.is_rstream)
         self.follower = ContentFollower(query, planned.views, static, self.delta.change, is_set)
-        # most evaluations change nothing, and share this
+        # Most evaluations change nothing, and share this. Its `now` is the answer itself, which the
+        # next evaluation changes. Rstream, which alone emits whole answers, gets a copy.
         self.unchanged = AnswerChange(query.body.variables, self.delta.now, NO_ROWS, NO_ROWS)
 
     def answer_over(self, windows: tuple[WindowContent, ...]) -> AnswerChange:
@@ -341,7 +353,7 @@ class MaintainedAnswers:
             self._move_to([held.content for held in windows])
 
         if self.is_rstream:
-            # the delta is changed by the next evaluation, so it is copied
+            # the next evaluation changes the answer, so it is copied
             return self.unchanged._replace(now=Counter(self.delta.now))
         difference = self.delta.difference
         if not difference:
@@ -445,8 +457,8 @@ class MaintainedWhileCovered:
         """
         is_first = self.number == self.skip
         if is_first and self.maintained is not None:
-            # Raises for a body that not even the SPARQL evaluator can evaluate, before anything is
-            # reported. What it answers does not matter, and no witness is asked.
+            # Called only for what it raises: a body that not even the SPARQL evaluator can evaluate
+            # is refused before anything is reported. No witness is asked.
             r2r.defined_answer(self.query.body, frozenset())
         try:
             change = self.answers.answer_over(windows)

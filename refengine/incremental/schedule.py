@@ -139,7 +139,7 @@ NO_WINDOW = ActiveWindow(number=0, first_instant=0, last_instant=-1, first_index
 class TimeWindowSchedule:
     """The evaluations of one time-based window, arrival after arrival.
 
-    An arrival is evaluated at the instants from that of the arrival before up to its own, which is
+    An arrival is tested at the instants from that of the arrival before up to its own, which is
     not included, or at its own alone, if the two are equal (TICK-4). There are three cases. In the
     example the windows are [0, 10), [10, 20), …, and a change of the content is reported. Elements
     a, b, c and d arrive at 1, 4, 4 and 12:
@@ -181,10 +181,10 @@ class TimeWindowSchedule:
             self.own_instants = planned.own
 
         # The distance from the active window's last instant to the last arrival that is still
-        # evaluated in this window alone. It is 1: [0, 10) has the last instant 9, and an arrival
-        # at 10 is evaluated at instants up to 9 (TICK-4), where this window is active. It is 0
+        # tested in this window alone. It is 1: [0, 10) has the last instant 9, and an arrival
+        # at 10 is tested at instants up to 9 (TICK-4), where this window is active. It is 0
         # (a) if window close is a condition, since the window closes at 9;
-        # (b) if expiry is eager, since the arrival is evaluated at 10, too (TICK-7), in the next
+        # (b) if expiry is eager, since the arrival is also tested at 10 (TICK-7), in the next
         # window.
         is_close_condition = Condition.CLOSE in semantics.report
         is_eager = semantics.expiry_seen.is_before_arrival
@@ -250,8 +250,8 @@ class TimeWindowSchedule:
 
         There an arrival's own instant is one less than its t_app, so at its own instant its element
         is not in scope. Let a arrive at 4, and b, c and d at 10: the own instants are 3, 9, 9 and
-        9. By TICK-4 b is evaluated at 3 to 8, c at 9, and d at 9, too. So the first of simultaneous
-        arrivals is evaluated before 9 and the second at 9. No element at 10 is in scope at 9, so
+        9. By TICK-4 b is tested at 3 to 8, and c and d at 9. So the first of simultaneous
+        arrivals is tested before 9 and the second at 9. No element at 10 is in scope at 9, so
         the third sees what the second has seen. The third and all further ones are left out.
         """
         second_arrival_seen_at = None  # the latest instant of which two arrivals were looked at
@@ -286,7 +286,7 @@ class TimeWindowSchedule:
 
     def _is_quiet(self, instant: int) -> bool:
         """Return whether one window is active at all instants at which an arrival at `instant` is
-        evaluated, so that its content is the same at all of them, and nothing closes.
+        tested, so that its content is the same at all of them, and nothing closes.
         """
         _, first_instant, last_instant, _ = self.window
         return (

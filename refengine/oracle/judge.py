@@ -64,9 +64,10 @@ class Judgement:
 
     - `recorded` is what was judged, and `passed` is the verdict.
     - `trial` is the assignment that the verdict names, with what came of comparing it with the
-      recording. Where some assignment explains the relations, it is the first one that does and
-      has no disputed answer (ORA-8); otherwise it is the nearest one (ORA-9). It is None if there
-      was no assignment to try.
+      recording. For a pass it is the first one that explains the recording and has no disputed
+      answer (ORA-8). For a fail by stated windows alone (ORA-11) it is the first such one that
+      explains the relations. For any other fail it is the nearest one (ORA-9). It is None if no
+      assignment can be compared; then `named_trial`, `divergence`, `setting` and `reports` raise.
     - `tried` is the number of assignments that were tried.
     - `witness_statements` is what the witnesses said of the answers that the verdict rests on.
     - `t0_candidates` has the values of t0 that were tried; None if the profile does not leave t0
@@ -191,8 +192,7 @@ def judge(
     - `missing`: the number of outputs that may be missing at each end (1);
     - `mode`: how terms are compared (by value);
     - `windows`: the borders of the window that the engine states for each relation (none);
-    - `window_closure`: which of these borders belong to the window (those that belong to it under
-      the semantics that is tried).
+    - `window_closure`: the closure of these windows (that of the semantics that is tried).
 
     Raises InvalidStream for what is no relation or no term, and InvalidSemantics for what is no
     profile. Raises Unsupported in place of a fail if some assignment could not be tried, since it
@@ -277,23 +277,24 @@ def judge_with_windows(
     without_windows = search(bare, profile, answers, witnesses)
     winner = without_windows.winner
     if winner is not None:
-        # The relations are right, so only the windows are wrong. But an assignment that could not
-        # be tried might have explained relations and windows.
+        # The relations are right, so only the windows are wrong: unless an assignment that could
+        # not be tried explains both.
         if with_windows.first_refusal is not None:
             raise with_windows.first_refusal
-        # That the windows are wrong rests on the trials of the first search: each failed at some
-        # answer, which a witness must confirm (ORA-8). There is no nearest trial to confirm, since
-        # the divergence is in the windows.
+        # This fail rests on the trials of the first search. Each failed at some answer, and a
+        # witness must confirm these answers (ORA-8). No nearest trial is passed: the divergence is
+        # in the windows, where there is no answer to confirm.
         confirm_fail(recorded, None, with_windows.failed, answers, witnesses)
         wrong_windows = find_wrong_windows(recorded, winner)
         return Finding(False, winner, without_windows, wrong_windows)
 
     if without_windows.first_refusal is not None:
         raise without_windows.first_refusal  # this assignment might have explained the relations
-    # The nearest is a trial of the first search that has a report about the first stated window. If
-    # no trial has one, the windows do not say where recording and assignment diverge. Then the
-    # relations alone are compared, with the trials of the first search, or if there are none, with
-    # those of the second.
+    # The nearest is a trial of the first search that has a report about the first stated window
+    # (ORA-11, 5). If none has one, nothing can be paired by windows, so relations alone are
+    # compared (`bare`). The trials of the first search still go first: in them some window begins
+    # where the engine says that its first one does. Those of the second are compared only if there
+    # are none.
     nearest = nearest_trial(recorded, with_windows.failed, answers)
     if nearest is None:
         failed = with_windows.failed or without_windows.failed
