@@ -170,7 +170,7 @@ def drawn(seed: int, unit: int = 1, *, is_t0_open: bool = True) -> tuple[str, Do
     All times are multiples of a unit, or one more.
     """
     rng = random.Random(seed)
-    query = draw_query(rng, 2)
+    query = draw_query(rng, 1)
     streams = draw_streams(rng, query, 6)
     fields = draw_fields(rng, query, streams)
     if unit > 1:
@@ -230,12 +230,12 @@ def check_classes(seeds: Iterable[int]) -> int:
 
 
 def test_every_t0_of_a_class_gives_the_same_evaluations():
-    assert check_classes(range(120)) > 1_500
+    assert check_classes(range(1_000)) > 1_500
 
 
 def test_no_right_certificate_of_a_drawn_question_is_wrong():
     said: Counter[str] = Counter()
-    for seed in range(150):
+    for seed in range(1_200):
         if (found := drawn(seed)) is not None:
             line = says(found[1])
             assert not line.startswith("WRONG"), (seed, line)
@@ -312,7 +312,7 @@ def test_equal_contents_have_one_answer():
 # rules with a wrong engine that answers and judges alike wrongly: of others the verdict is disputed
 WRONG_JUDGES = (
     *("WIN-2", "WIN-3", "WIN-4", "WIN-8", "WIN-11", "WIN-12", "TICK-4", "REP-1", "REP-2", "REP-3"),
-    *("REP-4", "REP-8", "REP-12", "R2R-9", "R2S-2", "R2S-4", "R2S-5", "R2S-8", "ENG-1", "ORA-3"),
+    *("REP-8", "R2R-9", "R2S-2", "R2S-4", "R2S-5", "R2S-8", "ENG-1", "ORA-3"),
 )
 
 
