@@ -79,3 +79,14 @@ def test_rules_list_the_values_for_which_a_question_holds(field, question, listi
         expected = {str(value) for value in ENUMS[field] if getattr(value, question)}
         form = " or ".join(f"`{word}`" for word in sorted(expected)).replace("`", f"`{field}=", 1)
         assert listed == expected, f"{rule} must list {form}, written like this; {question}"
+
+
+def test_the_heading_of_a_section_names_files_that_there_are():
+    """The first has its folder; the others are in the same one."""
+    headings = re.findall(r"^## §.*$", SPEC, re.MULTILINE)
+    assert len(headings) > 10
+    for heading in headings:
+        first, *others = re.findall(r"`([^`]+)`", heading)
+        assert (ROOT / first).exists(), heading
+        for other in others:
+            assert ((ROOT / first).parent / other).exists() or (ROOT / other).exists(), heading

@@ -231,7 +231,7 @@ def test_a_rule_has_its_text_and_a_link_if_it_is_told_where_the_specification_is
     assert "*Example* o = 0, c = 10." in found.value(rule, DCT.description)
     assert "**WIN-3**" not in found.value(rule, DCT.description)
     assert str(found.value(rule, RDFS.seeAlso)) == (
-        "https://example.org/SPEC.md#4-windows-s2r--refenginecorewindowpy-startuppy"
+        "https://example.org/SPEC.md#4-windows-s2r--refenginecorewindowpy-silencepy"
     )
     unknown = URIRef("urn:refengine:rule:MINE-1")
     assert str(found.value(unknown, DCT.description)) == "SPEC.md has no rule of this name."
