@@ -90,9 +90,8 @@ class WrongEngine:
             for right, function in functions.items():
                 owner = _owner(right)
                 stack.enter_context(patch.object(owner, right.__name__, function))
-                for module in _modules(len(sys.modules)):
-                    importing = [name for name, value in vars(module).items() if value is right]
-                    for name in importing:
+                for module, name in _importing(right, len(sys.modules)):
+                    if vars(module)[name] is right:  # no engine that is installed has replaced it
                         stack.enter_context(patch.object(module, name, function))
             _forget(functions)
             yield
@@ -180,6 +179,17 @@ def _modules(module_count: int) -> list[ModuleType]:
     ]
 
 
+@lru_cache(maxsize=1024)  # more than there are wrong engines
+def _importing(right: Callable[..., Any], module_count: int) -> list[tuple[ModuleType, str]]:
+    """Return the names of a right function in the modules that define or import it."""
+    return [
+        (module, name)
+        for module in _modules(module_count)
+        for name, value in vars(module).items()
+        if value is right
+    ]
+
+
 def _forget(functions: Mapping[Callable[..., Any], Any]) -> None:
     """Clear every memo that may hold results of these functions, or of those in their place: all
     memos but those of the rooms below.
@@ -198,15 +208,17 @@ def _forget(functions: Mapping[Callable[..., Any], Any]) -> None:
 
 @lru_cache(maxsize=1)
 def _memos(module_count: int) -> list[tuple[str, Callable[[], None]]]:
-    """Return the function that clears each memo of both packages, with the memo's room. They are
-    looked for again only if the number of loaded modules has changed.
+    """Return the function that clears each memo of both packages, with the room that defines the
+    memo, whoever imports it. They are looked for again only if the number of loaded modules has
+    changed.
     """
-    return [
-        (_room(module.__name__), forget)
+    found = {
+        value: (_room(value.__module__), forget)
         for module in _modules(module_count)
         for value in list(vars(module).values())
         if callable(forget := getattr(value, "cache_clear", None))
-    ]
+    }
+    return list(found.values())
 
 
 def _room(module: str) -> str:
