@@ -13,7 +13,7 @@ import pytest
 from test_architecture import ARROWS
 from test_cases import AFTER_WRONG_ENGINES
 
-from conformance import corpus
+from conformance import corpus, schemas
 from conformance.wrong_engines import WRONG_ENGINES, WrongEngine
 from conformance.wrong_engines.wrong_engine import HABITS, NOBODY, ROOMS_FROM_BELOW
 from refengine.core import window
@@ -181,6 +181,13 @@ def test_no_room_imports_one_behind_it():
         product = room.partition(".")[0]
         imported = {f"{product}.{name}" for name in ARROWS[room].split()}
         assert imported <= set(ROOMS_FROM_BELOW[:number])
+
+
+def test_a_memo_is_of_the_module_that_defines_it():
+    """Readers of the corpus import the memo of its tables. It holds no result of theirs."""
+    number = len(corpus.cases())
+    with WrongEngine((), window.borders, lambda closure: (0, 0)).installed():
+        assert schemas.accepted_table.cache_info().currsize >= number
 
 
 def test_a_memo_forgets_what_a_wrong_function_may_have_given():
