@@ -19,7 +19,7 @@ class Fault(ValueError):
     """What is wrong with a piece of text, before it is known where the piece stands."""
 
 
-MOST_KEPT = 2**14
+MOST_KEPT = 2**16
 LONGEST_KEPT = 2**10  # characters
 
 
