@@ -24,6 +24,7 @@ from refengine.model.elements import (
     Element,
     Stream,
     canonical_element,
+    follows,
     require_64_bits,
     valid,
     with_integers,
@@ -116,20 +117,6 @@ class GrowingView:
         self.elements.forget_before(index)
         for values in (self.times, self.ids, self.ends, self.keys):
             values.forget_before(min(index, len(values)))
-
-
-def follows(before: Element, element: Element) -> bool:
-    """Return whether an element is a point without a batch id that may come after another (MOD-1,
-    MOD-2), as most are. False may also be returned for one that may, which is then checked.
-    """
-    _, app, sys, batch, end = element
-    return (
-        batch is None is before.batch
-        and end is None
-        and type(app) is type(sys) is int
-        and before.app <= app < TIME_BOUND
-        and before.sys < sys < TIME_BOUND
-    )
 
 
 class Admission:

@@ -23,11 +23,15 @@ from refengine.model.elements import MOST_SHOWN, Element, Relation
 from refengine.model.errors import RefengineError
 from refengine.model.messages import shortened
 
+Borders = tuple[tuple[int, int] | None, ...]  # of each window of a query
+
 
 class Contents(Sequence[Element]):
     """The elements of a content, each looked up when it is asked for. They stay when a stream that
     grows forgets them.
     """
+
+    __slots__ = ("elements", "indices")
 
     def __init__(self, elements: Sequence[Element], indices: Content) -> None:
         self.elements = kept_elements(elements, indices)
@@ -61,7 +65,7 @@ class Contents(Sequence[Element]):
         return Contents, (tuple(self), range(len(self)))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Report:
     """One report of a query.
 
@@ -76,7 +80,7 @@ class Report:
 
     evaluation: int
     trigger: int
-    windows: tuple[tuple[int, int] | None, ...]
+    windows: Borders
     instant: int
     contents: tuple[Sequence[Element], ...]
     late: int
@@ -94,8 +98,11 @@ class Step:
     `answer` holds until the next step is asked for.
     """
 
-    def __init__(self, planned: Plan, at: Evaluation, change: AnswerChange, output: Output) -> None:
-        self.planned = planned
+    def __init__(
+        self, maker: ReportMaker, at: Evaluation, change: AnswerChange, output: Output
+    ) -> None:
+        self.maker = maker
+        self.planned = maker.planned
         self.at = at
         self.variables = change.variables
         self.answer = change.now
@@ -114,10 +121,11 @@ class Step:
         at = self.at
         arrival = planned.arrivals[at.arrival]
         windows = list(zip(planned.views, at.windows, strict=True))
+        borders = tuple([window.borders_of_window(view, held.n) for view, held in windows])
         return Report(
             at.t,
             arrival.app,
-            tuple([window.borders_of_window(view, held.n) for view, held in windows]),
+            self.maker.share_borders(borders),
             output_instant(planned.semantics.instant, planned.semantics, at, planned.arrivals),
             tuple([Contents(view.elements, held.content) for view, held in windows]),
             planned.late_before(arrival),
@@ -138,6 +146,7 @@ class ReportMaker:
         self.r2s = RelationToStream(applied, semantics.base, semantics.empty)
         # whether nothing becomes of an answer that is as its base
         self.is_silent = not applied.emits_whole_answers and semantics.empty.is_never
+        self.last_borders: Borders = ()
 
     def step(self, at: Evaluation) -> Step:
         """Return the step of the next evaluation. Raises what R2R raises, with the windows and the
@@ -157,6 +166,14 @@ class ReportMaker:
             return None
         return step.report
 
+    def share_borders(self, borders: Borders) -> Borders:
+        """Return the borders of a report's windows: those of the report before it, if they are
+        equal, so that reports of one window hold them once.
+        """
+        if borders != self.last_borders:
+            self.last_borders = borders
+        return self.last_borders
+
     def _answer(self, at: Evaluation) -> AnswerChange:
         """Return the answer of an evaluation, beside its baseline. An error of R2R gets its place
         here, whatever it is: the windows and the instant.
@@ -171,7 +188,7 @@ class ReportMaker:
         output = self.r2s.step(change)
         if output.base_moves:
             self.answers.rebase()
-        return Step(self.planned, at, change, output)
+        return Step(self, at, change, output)
 
 
 def place_of_evaluation(planned: Plan, at: Evaluation) -> str:

@@ -11,7 +11,7 @@ from operator import attrgetter
 from typing import Any
 
 from refengine.core import plan, tick, window
-from refengine.core.arrivals import ENDLESS, follows
+from refengine.core.arrivals import ENDLESS
 from refengine.core.engine import Plan
 from refengine.core.growing import FORGOTTEN_AT_ONCE, GrowingList
 from refengine.core.query import Query, Unit, Window, WindowKind
@@ -19,7 +19,7 @@ from refengine.core.semantics import Semantics
 from refengine.core.values import AllowedLateness
 from refengine.core.window import Content
 from refengine.model import elements
-from refengine.model.elements import TIME_BOUND, Element, Stream, canonical_iterator
+from refengine.model.elements import TIME_BOUND, Element, Stream, canonical_iterator, follows
 from refengine.model.errors import RefengineError, Unsupported, require
 
 

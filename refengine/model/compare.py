@@ -148,7 +148,7 @@ def maybe_near(x: Fraction | float, y: Fraction | float) -> bool:
     return abs(Fraction(x) - Fraction(y)) <= margin(x)
 
 
-@lru_cache(maxsize=2**16)
+@lru_cache(maxsize=2**14)
 def split(line: Row, mode: Mode = Mode.VALUE) -> tuple[Exact, tuple[TolerantNumber, ...]]:
     """Return two parts of a row: what must be equal, and its numbers, which must be near."""
     if mode is Mode.TERM:
@@ -156,7 +156,11 @@ def split(line: Row, mode: Mode = Mode.VALUE) -> tuple[Exact, tuple[TolerantNumb
 
     exact: list[tuple[str, object]] = []
     numbers: list[TolerantNumber] = []
-    for name, term in line:
+    for binding in line:
+        name, term = binding
+        if not term.startswith('"'):  # others are many, and need no place among remembered values
+            exact.append(binding)
+            continue
         what = value(term)
         if isinstance(what, TolerantNumber):
             exact.append((name, TolerantNumber))

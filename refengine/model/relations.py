@@ -14,7 +14,7 @@ Row = tuple[tuple[str, str], ...]
 Bag = Counter[Row]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Relation:
     """An answer: the variables that head it and a bag of solution mappings. ASK gives one row over
     `ask`, CONSTRUCT a set of rows over `subject`, `predicate`, `object`.

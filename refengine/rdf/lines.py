@@ -30,6 +30,7 @@ from refengine.rdf.terms import (
     NO_LOG,
     Document,
     Fault,
+    ReadTexts,
     Statement,
     is_log_version,
     make,
@@ -50,22 +51,51 @@ _LINE_END = re.compile(r"[ \t]*\.[ \t]*(?:#.*)?", re.DOTALL)
 NO_TIME = 'a line must be s p o "ms"; got 3 terms'
 _TIME_TYPES = INTEGERS.keys() | {XSD + "string"}
 
-# Most lines are like these, and their terms canonical as they stand.
-PLAIN_OBJECT = rf"(?:{PLAIN_IRI}|{PLAIN_LITERAL})"
-_PLAIN_TIME = r'"(-?[0-9]{1,18})" \.\n?\Z'
-PLAIN_LINE = re.compile(rf"({PLAIN_IRI}) ({PLAIN_IRI}) ({PLAIN_OBJECT}) {_PLAIN_TIME}")
-_PLAIN_UNQUOTED = re.compile(
-    rf"({PLAIN_IRI}) ({PLAIN_IRI}) " rf"([A-Za-z0-9.+-]++)\^\^({PLAIN_DATATYPE}) {_PLAIN_TIME}"
-)
+# Most lines are like these: one space between terms, which are canonical as they stand, but for the
+# quotes that a literal may lack.
+_PLAIN_IRI = re.compile(PLAIN_IRI)
+_PLAIN_LITERAL = re.compile(PLAIN_LITERAL)
+_PLAIN_UNQUOTED = re.compile(rf"([A-Za-z0-9.+-]++)(\^\^{PLAIN_DATATYPE})")
+_PLAIN_END = re.compile(r'(-?[0-9]{1,18})" \.\n?')  # after the quote of the time
+
+
+def _read_plain_iri(text: str) -> Term | None:
+    return text if _PLAIN_IRI.fullmatch(text) else None
+
+
+def _read_plain_object(text: str) -> Term | None:
+    if text.startswith("<"):
+        return PLAIN_IRIS[text]
+    if unquoted := _PLAIN_UNQUOTED.fullmatch(text):
+        return f'"{unquoted[1]}"{unquoted[2]}'
+    return text if _PLAIN_LITERAL.fullmatch(text) else None
+
+
+def _read_plain_end(text: str) -> int | None:
+    found = _PLAIN_END.fullmatch(text)
+    return int(found[1]) if found else None
+
+
+# by what stands for them in a plain line
+PLAIN_IRIS = ReadTexts(_read_plain_iri)
+PLAIN_OBJECTS = ReadTexts(_read_plain_object)
+PLAIN_TIMES = ReadTexts(_read_plain_end)
 
 
 def read_lines(source: Source) -> Iterator[tuple[str, int]]:
     """Yield the lines that hold a statement, each with its number. Only CR and LF end a line:
     others may stand in a literal.
     """
-    text = read_text(source, InvalidStream, "IO-1")
-    for number, line in enumerate(re.split(r"\r\n|\r|\n", text), 1):
-        if line.strip(" \t") and not line.lstrip(" \t").startswith("#"):
+    # the text is not kept beside its lines
+    text_lines = (
+        read_text(source, InvalidStream, "IO-1")
+        .replace("\r\n", "\n")
+        .replace("\r", "\n")
+        .split("\n")
+    )
+    for number, line in enumerate(text_lines, 1):
+        beginning = line.lstrip(" \t")
+        if beginning and not beginning.startswith("#"):
             yield line, number
 
 
@@ -179,18 +209,17 @@ def parse_quad(line: str, has_graphs: bool = True) -> tuple[Term | None, Triple]
 
 
 def parse_plain_line(line: str) -> tuple[Triple, int] | None:
-    """Return the triple and the time of a line whose terms are canonical as they stand, but for the
-    quotes that a literal may lack; None for other lines.
+    """Return the triple and the time of a plain line; None for other lines. A term that many lines
+    have is one string.
     """
-    if plain := PLAIN_LINE.match(line):
-        subject, predicate, object_, time = plain.groups()
-        return (subject, predicate, object_), int(time)
-
-    if plain := _PLAIN_UNQUOTED.match(line):
-        subject, predicate, lexical, datatype, time = plain.groups()
-        return (subject, predicate, f'"{lexical}"^^{datatype}'), int(time)
-
-    return None
+    try:
+        subject, predicate, rest = line.split(" ", 2)
+        object_, _, end = rest.rpartition(' "')
+        return (PLAIN_IRIS[subject], PLAIN_IRIS[predicate], PLAIN_OBJECTS[object_]), PLAIN_TIMES[
+            end
+        ]
+    except (ValueError, KeyError):  # fewer terms, or one that is not plain
+        return None
 
 
 def parse_statement_with_time(line: str, place: str) -> tuple[Triple, int]:

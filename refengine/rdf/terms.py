@@ -19,6 +19,32 @@ class Fault(ValueError):
     """What is wrong with a piece of text, before it is known where the piece stands."""
 
 
+MOST_KEPT = 2**16
+LONGEST_KEPT = 2**10  # characters
+
+
+class ReadTexts(dict[str, T]):
+    """What `read` makes of texts, kept, so that a text that comes again costs a look-up and gives
+    the same object. It holds so many texts, and no long one: the memory for it is bounded.
+
+    Raises KeyError for a text that `read` gives None for.
+    """
+
+    def __init__(self, read: Callable[[str], T | None]) -> None:
+        super().__init__()
+        self.read = read
+
+    def __missing__(self, text: str) -> T:
+        found = self.read(text)
+        if found is None:
+            raise KeyError(text)
+        if len(self) >= MOST_KEPT:
+            self.clear()
+        if len(text) <= LONGEST_KEPT:
+            self[text] = found
+        return found
+
+
 @contextmanager
 def placed_at(place: str) -> Iterator[None]:
     """Give a fault that is found within its place. Raises InvalidStream for it."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,10 @@ import pytest
 
 from refengine.model.errors import InvalidStream, RefengineError
 from refengine.rdf.documents import read_static
+from refengine.rdf.lines import TIMED_TOKEN, parse_plain_line, parse_terms
 from refengine.rdf.sources import Text
 from refengine.rdf.streams import read_elements, read_stream
+from refengine.rdf.terms import LONGEST_KEPT, MOST_KEPT, ReadTexts, make_triple
 
 pytest.importorskip("pyarrow")
 
@@ -163,3 +166,50 @@ def test_a_graph_is_in_no_line_of_n_triples():
 def test_a_line_without_its_dot_is_named():
     with pytest.raises(InvalidStream, match=r"^s\.nq:2: IO-1: no dot at column 26, where the line"):
         read_static(Text("s.nq", f"{A} {P} {B} .\n{A} {P} {B}  # no dot\n{A} {P} {B} ."))
+
+
+def test_a_term_of_many_lines_is_one_string(tmp_path):
+    path = tmp_path / "s.n3t"
+    a, p, text = "<http://e/a>", "<http://e/p>", '"two words"'
+    path.write_text("".join(f'{a} {p} {o} "777" .\n' for o in (text, a, text)))
+    for read in (read_stream, read_elements):
+        found = list(read(path))
+        triples = [triple for element in found for triple in element.graph]
+        assert triples == [(a, p, text), (a, p, a), (a, p, text)]
+        assert len({id(term) for triple in triples for term in triple}) == 3
+        assert len({id(element.app) for element in found}) == 1
+
+
+def test_what_is_kept_of_texts_is_bounded():
+    known = ReadTexts(lambda text: int(text) if text.isdecimal() else None)
+    with pytest.raises(KeyError):
+        known["x"]
+    for number in range(MOST_KEPT + 1):
+        assert known[str(number)] == number
+    assert len(known) == 1
+    assert known["1" * (LONGEST_KEPT + 1)] == int("1" * (LONGEST_KEPT + 1))
+    assert len(known) == 1
+
+
+PIECES = (
+    *("<http://e/a>", "<https://e/a#b>", "<http://e>", "<urn:a>", "<http://e/%20>", "<a>", "<>"),
+    *('"a"', '"a b"', '"é"', '"a"@en', '"\\n"', '"a"^^<http://www.w3.org/2001/XMLSchema#int>'),
+    *("1.5^^<http://www.w3.org/2001/XMLSchema#int>", "1.5^^<urn:t>", "_:b", "", '"', "#", "."),
+)
+
+
+@pytest.mark.parametrize("end", [".", ".\n", " .", "", ". # a", '. # "7" .', " .\n\n"])
+@pytest.mark.parametrize(
+    "time", ['"7"', '"-7"', '"+7"', '"07"', '"7.0"', '"٣"', f'"{10**18}"', "7"]
+)
+def test_plain_lines_are_read_as_the_grammar_has_them(time, end):
+    for subject, predicate in product(PIECES, repeat=2):
+        for object_ in PIECES:
+            line = f"{subject} {predicate} {object_} {time} {end}"
+            plain = parse_plain_line(line)
+            if plain is not None:
+                terms = parse_terms(line.rstrip("\n"), TIMED_TOKEN)
+                assert plain == (make_triple(*terms[:3]), int(time[1:-1]))
+    is_plain = time in ('"7"', '"-7"', '"07"') and end in (".", ".\n")
+    line = f"<http://e/a> <http://e/p> 1.5^^<http://www.w3.org/2001/XMLSchema#int> {time} {end}"
+    assert (parse_plain_line(line) is not None) == is_plain

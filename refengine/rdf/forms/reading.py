@@ -11,11 +11,11 @@ from refengine.model.elements import (
     TIME_BOUND,
     CanonicalElements,
     Dataset,
+    Element,
     Quad,
     Stream,
     Term,
     Triple,
-    arrivals,
 )
 from refengine.model.errors import InvalidStream
 from refengine.model.messages import display
@@ -40,22 +40,22 @@ def build_stream(items: Iterable[ReadElement], ordered: bool = True) -> Stream:
     """Return the stream of elements in their order. Raises InvalidStream with the place in the file
     for a time that is not within 64 bits (MOD-1).
     """
-    items = list(items)
-    for item in items:
-        for name, value in (("t_app", item.app), ("batch", item.batch), ("end", item.end)):
-            if value is not None and not -TIME_BOUND <= value < TIME_BOUND:
-                raise InvalidStream(
-                    f"{name} must be within 64 bits, got {display(value)}",
-                    rule="MOD-1",
-                    place=item.place,
-                )
+    elements = []
+    for position, (payload, app, place, batch, end) in enumerate(items, 1):
+        _check_64_bits("t_app", app, place)
+        if batch is not None:
+            _check_64_bits("batch", batch, place)
+        if end is not None:
+            _check_64_bits("end", end, place)
+        graph = payload if isinstance(payload, frozenset) else frozenset((payload,))
+        elements.append(Element(graph, app, position, batch, end))
+    return Stream(CanonicalElements(elements), ordered)
 
-    return Stream(
-        CanonicalElements(
-            arrivals((item.payload, item.app, item.batch, item.end) for item in items)
-        ),
-        ordered,
-    )
+
+def _check_64_bits(name: str, value: int, place: str) -> None:
+    if not -TIME_BOUND <= value < TIME_BOUND:
+        reason = f"{name} must be within 64 bits, got {display(value)}"
+        raise InvalidStream(reason, rule="MOD-1", place=place)
 
 
 CHOICES = (
