@@ -142,8 +142,8 @@ $(JARS)/ready.stamp: tools/arq/pom.xml
 arq: $(READY) $(JARS)/ready.stamp ## hold our SPARQL against Apache Jena ARQ on DRAWS=... queries (needs Java 17 and Maven)
 	@$(PY) -m tools.arq --draws $(or $(DRAWS),10000) --seed $(or $(SEED),1)
 
-bench: $(READY) ## run the benchmarks, or those in NAME="..." (WORK=... keeps their streams, up to 1.5 GB)
-	@$(PY) -m tools.bench $(NAME) $(if $(WORK),--work "$(WORK)")
+bench: $(READY) ## run the benchmarks, or those in NAME="..." (WORK=... keeps their streams, up to 1.5 GB; OUT=... gets the table and drawing of by-hand)
+	@$(PY) -m tools.bench $(NAME) $(if $(WORK),--work "$(WORK)") $(if $(OUT),--out "$(OUT)")
 
 papers: $(READY) ## run the benchmarks, or those in NAME="...", at the papers' scale on ENGINE=...; CSRBench if DATA=... has its stream (hours; goes on where it ended)
 	@for name in $(or $(NAME),citybench lsbench srbench yabench $(if $(DATA),csrbench)); do \

@@ -23,6 +23,7 @@ from tools.bench.table import BENCHMARKS, KINDS, run
 
 ENGINE = "definitional"
 OTHERS = {
+    "by-hand",
     "pushes",
     "constructs",
     "lsbench",

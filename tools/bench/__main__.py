@@ -10,7 +10,8 @@ import signal
 from collections.abc import Sequence
 from pathlib import Path
 
-from tools.bench.lab import Lab
+from tools.bench.hand_page import write_hand_page
+from tools.bench.lab import Lab, Line
 from tools.bench.measure import ENGINES, RunFailed
 from tools.bench.table import BENCHMARKS, run
 
@@ -66,17 +67,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
         action="store_true",
         help="on streams of some 40 triples: to try the benchmarks, not the engine",
     )
+    parser.add_argument(
+        "--out",
+        type=folder,
+        metavar="DIR",
+        help="writes the table and the drawing of by-hand there",
+    )
     options = parser.parse_args(arguments)
     for name in options.names:
         if name not in BENCHMARKS:
             parser.error(f"no benchmark is named {name}; there are {', '.join(BENCHMARKS)}")
     lab = Lab(options.work, options.engine, options.runs)
+    names = options.names or list(BENCHMARKS)
+    if options.out is not None and "by-hand" not in names:
+        parser.error("--out is for by-hand, which is not run")
     is_equal = True
-    for name in options.names or BENCHMARKS:
+    for name in names:
+        lines: list[Line] = []
         try:
             for line in run(lab, name, options.tiny):
                 is_equal = is_equal and line.get("equal", True)
                 print(json.dumps(line), flush=True)
+                lines.append(line)
+            if options.out is not None and name == "by-hand":
+                write_hand_page(lines, options.out)
         except (RunFailed, OSError) as error:
             parser.exit(1, f"{name}: {error}\n")
         except KeyboardInterrupt:

@@ -18,6 +18,16 @@ SELECT ?sensor ?obs ?value WHERE {
   FILTER (?value > 50)
 }"""
 
+COUNTS = """\
+PREFIX om-owl: <http://knoesis.wright.edu/ssw/ont/sensor-observation.owl#>
+PREFIX weather: <http://knoesis.wright.edu/ssw/ont/weather.owl#>
+SELECT ?sensor (COUNT(?obs) AS ?count) WHERE {
+  ?obs om-owl:observedProperty weather:_AirTemperature ;
+    om-owl:procedure ?sensor ;
+    om-owl:result [ om-owl:floatValue ?value ] .
+  FILTER (?value > 50)
+} GROUP BY ?sensor"""
+
 
 class BenchmarkQuery(NamedTuple):
     """A query's table, and a profile with the fields that are replaced."""
@@ -47,6 +57,14 @@ def temperatures(
         "body": TEMPERATURE,
     }
     return BenchmarkQuery(table, "cqels", fields)
+
+
+def counts() -> BenchmarkQuery:
+    """Return the query for the number of such temperatures of each sensor in the last 5 s, with the
+    same reports.
+    """
+    asked = temperatures("range", slide=None)
+    return asked._replace(query=asked.query | {"body": COUNTS})
 
 
 def csrbench(name: str) -> BenchmarkQuery:

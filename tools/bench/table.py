@@ -8,6 +8,7 @@ from statistics import linear_regression
 from typing import Any, NamedTuple
 
 from tools.bench.constructs import CONSTRUCTS
+from tools.bench.hand_lines import measure_beside_loops
 from tools.bench.lab import Lab, Line, line
 from tools.bench.published import CITYBENCH_QUERIES, LSBENCH_QUERIES, SRBENCH_QUERIES
 from tools.bench.pushes import pushes
@@ -160,6 +161,11 @@ BENCHMARKS: Mapping[str, Benchmark] = {
     ),
     "naive": Benchmark(
         measure_beside_definition, {"stations": 50, "seconds": 10}, {"stations": 2, "seconds": 2}
+    ),
+    "by-hand": Benchmark(
+        measure_beside_loops,
+        {"stations": 1000, "seconds": 30},
+        {"stations": 2, "seconds": 8, "engines": ()},
     ),
     "pushes": Benchmark(pushes, {"lengths": (100, 1000, 10_000)}, {"lengths": (10, 20)}),
     "constructs": Benchmark(
