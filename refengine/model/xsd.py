@@ -47,6 +47,8 @@ _SPECIAL = {"INF": math.inf, "+INF": math.inf, "-INF": -math.inf, "NaN": math.na
 SINGLE_DIGITS = 24  # binary digits of an IEEE single
 LEAST_EXPONENT = -126  # of a single with all its digits; those nearer to zero have fewer
 LARGEST_SINGLE = 2**128 - 2**104
+SMALLEST_NORMAL = 2.0**LEAST_EXPONENT
+MIDDLE = 2 ** (53 - SINGLE_DIGITS - 1)  # the last bits of a double half way between two singles
 BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 
 
@@ -74,7 +76,18 @@ def read_float(lexical: str) -> float:
     wide = read_double(lexical)
     if not wide or not math.isfinite(wide):
         return wide
+    # The single that is nearest to the double is nearest to the number, too, unless the double is
+    # half way between two singles: each such middle of singles of full precision is a double whose
+    # last 29 bits are 1 and zeros.
+    if SMALLEST_NORMAL <= abs(wide) <= LARGEST_SINGLE and _last_bits(wide) != MIDDLE:
+        return single(wide)
     return math.copysign(nearest_single(Fraction(lexical)), wide)  # of -1e-50, which is -0
+
+
+def _last_bits(number: float) -> int:
+    """Return the bits of a double that a single of full precision does not have."""
+    bits: int = struct.unpack("<Q", struct.pack("<d", number))[0]
+    return bits % (2 * MIDDLE)
 
 
 def nearest_double(exact: int | Fraction) -> float:

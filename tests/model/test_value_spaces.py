@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import struct
 from collections import Counter
+from decimal import Context, Decimal, Inexact, localcontext
 from fractions import Fraction
 
 import pytest
@@ -136,6 +137,16 @@ def test_a_number_rounds_to_the_nearest_float_and_half_way_to_the_even_one(
     assert nearest_single(middle) == even
     assert nearest_single(middle + little) == upper
     assert nearest_single(middle - little) == lower
+    assert read_float(written_out(middle)) == even
+    assert read_float(written_out(middle + little)) == upper
+    assert read_float(written_out(middle - little)) == lower
+    assert read_float(written_out(lower)) == lower
+
+
+def written_out(number: Fraction) -> str:
+    """Return a number that has finitely many digits with all of them."""
+    with localcontext(Context(prec=2000, traps=[Inexact])):
+        return format(Decimal(number.numerator) / Decimal(number.denominator), "f")
 
 
 @given(st.floats(width=32, allow_nan=False))
