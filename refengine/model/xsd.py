@@ -76,18 +76,7 @@ def read_float(lexical: str) -> float:
     wide = read_double(lexical)
     if not wide or not math.isfinite(wide):
         return wide
-    # The single that is nearest to the double is nearest to the number, too, unless the double is
-    # half way between two singles: each such middle of singles of full precision is a double whose
-    # last 29 bits are 1 and zeros.
-    if SMALLEST_NORMAL <= abs(wide) <= LARGEST_SINGLE and _last_bits(wide) != MIDDLE:
-        return single(wide)
     return math.copysign(nearest_single(Fraction(lexical)), wide)  # of -1e-50, which is -0
-
-
-def _last_bits(number: float) -> int:
-    """Return the bits of a double that a single of full precision does not have."""
-    bits: int = struct.unpack("<Q", struct.pack("<d", number))[0]
-    return bits % (2 * MIDDLE)
 
 
 def nearest_double(exact: int | Fraction) -> float:
@@ -104,14 +93,24 @@ def nearest_single(exact: int | Fraction) -> float:
     """Return the xsd:float nearest to an exact number; of two that are equally near, the even one.
 
     It is rounded once. Rounding by way of a double errs where that double is half way between two
-    floats: 16777217.000000001 is nearest to 16777218, and 16777217 to 16777216.
+    floats: 16777217.000000001 is nearest to 16777218, and 16777217 to 16777216. Any other double,
+    if it has all digits of a float, leads to the same float as the number itself.
     """
+    wide = nearest_double(exact)
+    if SMALLEST_NORMAL <= abs(wide) <= LARGEST_SINGLE and _last_bits(wide) != MIDDLE:
+        return single(wide)
     number = Fraction(exact)
     unit = _unit_of_single(abs(number))
     rounded = round(number / unit) * unit
     if abs(rounded) > LARGEST_SINGLE:
         return math.copysign(math.inf, rounded)
     return float(rounded)
+
+
+def _last_bits(number: float) -> int:
+    """Return the bits of a double that a single of full precision does not have."""
+    bits: int = struct.unpack("<Q", struct.pack("<d", number))[0]
+    return bits % (2 * MIDDLE)
 
 
 def _unit_of_single(magnitude: Fraction) -> Fraction:
