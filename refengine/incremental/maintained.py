@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from sortedcontainers import SortedList
 
@@ -45,6 +46,9 @@ from refengine.model.elements import (
 from refengine.model.errors import Unsupported
 from refengine.sparql.datasets import DEFAULT_GRAPH, name_of_window, triples_by_graph
 
+# Where more elements leave at once and none stays, all is made anew: as long as this many take
+MOST_RETRACTED = 200
+
 
 class ContentFollower:
     """A maintained body that follows the contents of a query's windows, from each evaluation to the
@@ -75,21 +79,39 @@ class ContentFollower:
             self.scopes = [str(sources.index(view.spec.stream)) for view in views]
             statements = r2r.scope_blank_nodes(static, "static")
 
-        static_graphs = triples_by_graph(statements)
-        window_graphs = [graph_of_window(view, query.body) for view in views]
-        names = {*window_graphs, *static_graphs} - {DEFAULT_GRAPH}
-        self.body = MaintainedBody(query.body, change, is_set, names=sorted(names))
+        self.static_graphs = triples_by_graph(statements)
+        self.window_graphs = [graph_of_window(view, query.body) for view in views]
+        names = sorted({*self.window_graphs, *self.static_graphs} - {DEFAULT_GRAPH})
+        self.make_body = partial(MaintainedBody, query.body, change, is_set, names=names)
         self.elements = [view.elements for view in views]
-        self.graphs = [self.body.graphs[name] for name in window_graphs]
-
-        for name, triples in sorted(static_graphs.items()):
-            for triple in sorted(triples):
-                self.body.graphs[name].insert(triple)
-        self.body.flush()
-        self.contents: list[Content] = [range(0)] * len(views)
         # for each window that is a partition: its content as a delta, and what enters it next
         self.partition_deltas = [PartitionDelta() for _ in views]
         self.partition_entering: list[Sequence[int]] = [() for _ in views]
+        self.begin()
+
+    def begin(self) -> None:
+        """Begin with windows that hold nothing: make the body, and insert the static data."""
+        self.body = self.make_body()
+        self.graphs = [self.body.graphs[name] for name in self.window_graphs]
+        for name, triples in sorted(self.static_graphs.items()):
+            for triple in sorted(triples):
+                self.body.graphs[name].insert(triple)
+        self.body.flush()
+        self.contents: list[Content] = [range(0)] * len(self.elements)
+
+    def keeps_nothing(self, content: Content) -> bool:
+        """Return whether the next content of the only window has no element that it holds, and to
+        begin anew takes less time than to retract all of them.
+        """
+        before = self.contents[0]
+        return (
+            len(self.contents) == 1
+            and not self.static_graphs
+            and type(before) is range
+            and type(content) is range
+            and len(before) >= MOST_RETRACTED
+            and before.stop <= content.start
+        )
 
     def grow_to(self, content: Content) -> bool:
         """Move the first window to a content that is what it holds and later elements, and return
@@ -220,6 +242,12 @@ class AnswerDelta:
         baseline = Counter(self.now)
         baseline.subtract(self.difference)
         return +baseline
+
+    def retract_all(self) -> None:
+        """Change the count of each row to 0."""
+        counts = self.bag or self.now
+        for row, count in list(counts.items()):
+            self.change(row, -count)
 
     def rebase(self) -> None:
         """Make the answer as it is now the baseline."""
@@ -368,7 +396,11 @@ class MaintainedAnswers:
 
     def _move_to(self, contents: Sequence[Content]) -> None:
         """Retract the elements that leave the windows, and insert those that enter them."""
-        self.follower.retract_outside(contents)
+        if self.follower.keeps_nothing(contents[0]):
+            self.delta.retract_all()
+            self.follower.begin()
+        else:
+            self.follower.retract_outside(contents)
         if self.is_append:
             # R2S-7: the baseline is the answer over what the contents have kept
             self.follower.body.flush()

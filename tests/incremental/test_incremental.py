@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from functools import partial
+from unittest.mock import patch
 
 import pytest
 from conftest import draws
@@ -37,6 +38,7 @@ from refengine import Body, from_table, incremental, literal, profile, stream
 from refengine.core import engine, r2r
 from refengine.core.query import WindowKind
 from refengine.core.window import Frame
+from refengine.incremental import maintained
 from refengine.incremental.algebra.body import MaintainedBody
 from refengine.incremental.answer_cache import SupportedSolutions
 from refengine.incremental.coverage import NotCovered
@@ -54,6 +56,13 @@ def test_incremental_is_the_engine(trial):
 
 
 @settings(max_examples=draws(120))
+@given(trials(covered()))
+def test_a_window_that_keeps_no_element_begins_anew(trial):
+    """However few they are: the engine does so where many leave at once."""
+    with patch.object(maintained, "MOST_RETRACTED", 0):
+        agree(*trial)
+
+
 @given(trials(bodies(names=(), graph_variable=False)))
 def test_incremental_is_the_engine_for_every_body(trial):
     agree(*trial)
