@@ -10,8 +10,9 @@ from functools import cache
 from itertools import combinations
 
 import pytest
-from formal_program import DEFINITIONS, FOLDER
+from formal_program import DEFINITIONS
 
+from conformance.certificates.formal import FOLDER
 from conformance.corpus.rule_texts import read_specification
 from conformance.corpus.specification import rules
 from refengine.core.semantics import ENUMS, INTEGRAL, Condition
