@@ -151,7 +151,7 @@ def change_instant(rng: random.Random, document: Document) -> bool:
 def change_content(rng: random.Random, document: Document) -> bool:
     if (evaluation := _evaluation(rng, document)) is None:
         return False
-    content = rng.choice(evaluation["windows"])[1]
+    content = evaluation["content"]
     if content and rng.random() < 0.5:
         del content[rng.randrange(len(content))]
     else:
@@ -162,11 +162,10 @@ def change_content(rng: random.Random, document: Document) -> bool:
 def change_border(rng: random.Random, document: Document) -> bool:
     if (evaluation := _evaluation(rng, document)) is None:
         return False
-    window = rng.choice(evaluation["windows"])
-    if window[0] is None:
-        window[0] = [0, 1]
+    if evaluation["window"] is None:
+        evaluation["window"] = [0, 1]
     else:
-        window[0][rng.randrange(2)] += rng.choice([-1, 1])
+        evaluation["window"][rng.randrange(2)] += rng.choice([-1, 1])
     return True
 
 
@@ -241,9 +240,7 @@ def change_base(rng: random.Random, document: Document) -> bool:
 
 def change_t0(rng: random.Random, document: Document) -> bool:
     """Another t0."""
-    t0s = _attempt(rng, document)["t0"]
-    place = rng.randrange(len(t0s))
-    t0s[place] += rng.choice([-1, 1])
+    _attempt(rng, document)["t0"] += rng.choice([-1, 1])
     return True
 
 

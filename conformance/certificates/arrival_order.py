@@ -20,12 +20,12 @@ Supports = Mapping[Row, Sequence[frozenset[Triple]]]
 def with_likely_order(recorded: RecordingToJudge, answers: SharedAnswers) -> Question | None:
     """Return the question with its elements in an order in which they may have arrived: before each
     relation the elements on which its rows rest, and last one on which all of its rows rest. None
-    for several windows, elements of several triples, and bodies whose rows do not rest on triples.
+    for elements of several triples, and bodies whose rows do not rest on triples.
     """
     query = recorded.query
     stream = recorded.streams[query.windows[0].stream]
     elements = {triple: element for element in stream.elements for triple in element.graph}
-    if len(query.windows) > 1 or len(elements) != len(stream.elements):
+    if len(elements) != len(stream.elements):
         return None
     if not derivations.projects(query.body):
         return None

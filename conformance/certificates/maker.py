@@ -1,4 +1,6 @@
-"""Writes the certificate of a verdict, from what the engine computes."""
+"""Writes the certificate of a verdict, from what the engine computes. It can say what
+`checker.FORMAT` lists.
+"""
 
 from __future__ import annotations
 
@@ -15,17 +17,16 @@ from refengine.core import engine
 from refengine.core.answers import recomputed_answers
 from refengine.core.plan import Plan, operator
 from refengine.core.profile import UNKNOWN, Between, Profile
-from refengine.core.query import Window
 from refengine.core.r2s import RelationToStream
 from refengine.core.semantics import Semantics, show
-from refengine.core.window import borders_of_window
+from refengine.core.window import WindowView, borders_of_window
 from refengine.model import compare
 from refengine.model.compare import Mode
 from refengine.model.elements import Bag, Dataset, Element, Relation, Stream, Term
 from refengine.model.errors import RefengineError
 from refengine.oracle.answers import SharedAnswers
 from refengine.oracle.assignments import name_t0, plans
-from refengine.oracle.beginnings import find_t0_candidates, is_range, shows_empty_windows
+from refengine.oracle.beginnings import is_range
 from refengine.oracle.judge import Judgement
 from refengine.oracle.orders import order_matters
 from refengine.oracle.t0_classes import begin_at
@@ -81,13 +82,23 @@ class _Certificate:
 
     def of(self, judgement: Judgement) -> Json:
         """Return the certificate of the verdict on the recording."""
-        if self.recorded.mode is not Mode.VALUE:
-            raise NotCertified("terms are compared as terms")
+        self._require_certifiable()
         if judgement.passed:
             self._add_pass(judgement)
         else:
             self._add_fail()
         return self._document("pass" if judgement.passed else "fail")
+
+    def _require_certifiable(self) -> None:
+        """Raise NotCertified for a question, a profile or a recording that the checker declines."""
+        if self.recorded.mode is not Mode.VALUE:
+            raise NotCertified("terms are compared as terms")
+        if len(self.recorded.query.windows) > 1:
+            raise NotCertified("several windows")
+        if self.recorded.window_closure is not None:
+            raise NotCertified("the closure of the windows that the engine states")
+        for key, part in {**_inputs(self.recorded), "profile": _profile(self.profile)}.items():
+            checker.require_known(part, checker.FORMAT[key], key)
 
     def _add_pass(self, judgement: Judgement) -> None:
         """Add the attempt of the assignment that explains the recording."""
@@ -99,26 +110,14 @@ class _Certificate:
             self.recorded = replace(self.recorded, question=question)
         stated = self.profile.fields.get("t0", UNKNOWN)
         for planned in plans(self.recorded.question, self.profile, self.answers.plan):
-            policy = None
             if is_range(stated):
-                planned = self._begun(planned, trial.semantics.t0)
-            else:
-                policy = planned.semantics.t0
-            named = name_t0(planned)[0]
-            if named == replace(trial.semantics, offset=named.offset):
-                last = planned.views[0].t0 if is_range(stated) else None
-                self._add_attempt(planned, policy, last)
+                planned = _begun(planned, trial.semantics.t0)
+            if name_t0(planned)[0] == trial.semantics:
+                self._add_attempt(planned, planned.views[0].t0 if is_range(stated) else None)
                 if not trial.is_order_known and None not in self.attempts[0]["diverges"]:
                     raise NotCertified("arrival orders were searched")
                 return
         raise NotCertified("its assignment is not found again")
-
-    def _begun(self, planned: Plan, t0: Any) -> Plan:
-        """Return a plan with another t0, an integer or a policy."""
-        if isinstance(t0, int):
-            return begin_at(replace(planned, semantics=replace(planned.semantics, t0=t0)), t0)
-        setting = self.recorded.question.under(replace(planned.semantics, t0=t0))
-        return self.answers.plan(setting)
 
     def _add_fail(self) -> None:
         """Add an attempt of every assignment, and of each class of an open t0."""
@@ -128,23 +127,17 @@ class _Certificate:
             if any(unordered) and order_matters(planned):
                 raise NotCertified("arrival orders were searched")
             if not is_range(stated):
-                self._add_attempt(planned, planned.semantics.t0, None)
+                self._add_attempt(planned, None)
                 continue
-            if stated == UNKNOWN and shows_empty_windows(planned.semantics):
-                raise NotCertified("windows before the range of t0 can be reported")
-            candidates = find_t0_candidates(self.recorded.query, planned, stated)
-            self._add_classes(planned, candidates.lo, candidates.hi)
-            for other in candidates.others:
-                if not isinstance(other, int):
-                    raise NotCertified("several windows begin by a policy")
-                self._add_classes(planned, other, other)
+            run = self._run(planned, 0)
+            for lo, hi in run.ranges_of_t0(self.recorded.query.registered, _t0(stated)):
+                self._add_classes(planned, lo, hi)
 
     def _add_classes(self, planned: Plan, lo: int, hi: int) -> None:
         """Add an attempt of each class of t0 in a range."""
         borders = [border for each in self.recorded.windows if each for border in each]
-        inputs = _inputs(self.recorded)
         while lo <= hi:
-            run = checker.Run(inputs, _semantics(planned.semantics), [lo] * len(planned.views))
+            run = self._run(planned, lo)
             before, last = run.places(0, borders), hi
             least = lo
             while least < last:  # the places grow with t0
@@ -153,14 +146,15 @@ class _Certificate:
                     least = middle
                 else:
                     last = middle - 1
-            self._add_attempt(self._begun(planned, lo), None, least)
+            self._add_attempt(_begun(planned, lo), least)
             lo = least + 1
 
-    def _add_attempt(self, planned: Plan, policy: Any, last: int | None) -> None:
+    def _run(self, planned: Plan, t0: int) -> checker.Run:
+        """Return the checker's evaluations under a plan with another t0."""
+        return checker.Run(_inputs(self.recorded), _semantics(planned.semantics), t0)
+
+    def _add_attempt(self, planned: Plan, last: int | None) -> None:
         """Add an attempt: the evaluations up to where every alignment has diverged, or all."""
-        if planned.semantics.is_consuming:
-            raise NotCertified("elements are consumed")
-        t0s = [view.t0 for view in planned.views]
         said: list[Json] = []
         diverged: dict[int, int | None] = dict.fromkeys(range(self._missing[0] + 1))
         sent = 0
@@ -184,9 +178,8 @@ class _Certificate:
         self.attempts.append(
             {
                 "semantics": _semantics(planned.semantics),
-                "t0": t0s,
+                "t0": planned.views[0].t0,
                 "to": last,
-                "policy": None if policy is None or isinstance(policy, int) else str(policy),
                 "evaluations": said,
                 "complete": is_complete,
                 "diverges": list(diverged.values()),
@@ -214,7 +207,7 @@ class _Certificate:
         return is_about and compare.equal(output, rows[index], self.recorded.mode)
 
     def _steps(self, planned: Plan) -> Iterator[tuple[Json, Bag, Any]]:
-        """Yield each evaluation, its output, and the borders of its first window."""
+        """Yield each evaluation, its output, and the borders of its window."""
         query, semantics = self.recorded.query, planned.semantics
         asked: list[Relation] = []
 
@@ -226,48 +219,38 @@ class _Certificate:
         applied = operator(query, semantics)
         r2s = RelationToStream(applied, semantics.base, semantics.empty)
         base: int | None = None
-        kept: list[list[int]] = [[] for _ in planned.views]
+        kept: set[int] = set()
+        (view,) = planned.views
         for at in engine.evaluations(planned):
             asked.clear()
             change = successive.answer_over(at.windows)
             output = r2s.step(change)
-            contents = [[*held.content] for held in at.windows]
-            now = self._place_of_answer(planned, contents, asked[0])
+            (held,) = at.windows
+            now = self._place_of_answer(view, held.content, asked[0])
             if applied.reads_kept_content:
-                both = [sorted({*a} & {*b}) for a, b in zip(contents, kept, strict=True)]
-                base = self._place_of_answer(planned, both, asked[1])
-            borders = [
-                borders_of_window(view, held.n)
-                for view, held in zip(planned.views, at.windows, strict=True)
-            ]
+                base = self._place_of_answer(view, kept.intersection(held.content), asked[1])
+            borders = borders_of_window(view, held.n)
             evaluation = {
                 "t": at.t,
                 "arrival": at.arrival,
-                "windows": [
-                    [borders and [*borders], held]
-                    for borders, held in zip(borders, contents, strict=True)
-                ],
+                "window": borders and [*borders],
+                "content": [*held.content],
                 "answer": now,
                 "base": base,
                 "output": _rows(output.rows),
                 "emitted": output.is_emitted,
             }
             self.relations.append(output.rows)
-            yield evaluation, output.rows, borders[0]
+            yield evaluation, output.rows, borders
             if output.base_moves:
                 successive.rebase()
                 if not applied.emits_whole_answers and not applied.reads_kept_content:
                     base = now
-            kept = contents
+            kept = {*held.content}
 
-    def _place_of_answer(self, planned: Plan, contents: list[list[int]], found: Relation) -> int:
+    def _place_of_answer(self, view: WindowView, held: Iterable[int], found: Relation) -> int:
         """Return the place of an answer in the list of answers, one for each dataset."""
-        dataset = frozenset(
-            (view.spec.name or "", *triple)
-            for view, held in zip(planned.views, contents, strict=True)
-            for place in held
-            for triple in view.elements[place].graph
-        )
+        dataset = frozenset(triple for place in held for triple in view.elements[place].graph)
         if dataset not in self.places_of_answers:
             self.places_of_answers[dataset] = len(self.places_of_answers)
             self.answer_rows.append(found.rows)
@@ -275,21 +258,10 @@ class _Certificate:
 
     def _document(self, verdict: str) -> Json:
         """Return the certificate as a JSON object."""
-        stated = self.profile.fields.get("t0", UNKNOWN)
-        t0: Any = "unknown"
-        if isinstance(stated, Between):
-            t0 = {"from": stated.lo, "to": stated.hi}
-        elif not is_range(stated):
-            t0 = [x if isinstance(x, int) else str(x) for x in self.profile.choices("t0", (0,))]
-        fields = {
-            name: [_value(value) for value in self.profile.choices(name, (0,))]
-            for name in Semantics.__dataclass_fields__
-            if name != "t0"
-        }
         rows = self.recorded.rows
         return {
             **_inputs(self.recorded),
-            "profile": {"name": self.profile.name, "fields": fields, "t0": t0},
+            "profile": _profile(self.profile),
             "verdict": verdict,
             "answers": [_rows(bag) for bag in self.answer_rows],
             "values": _values([*self.answer_rows, *rows, *self.relations]),
@@ -297,22 +269,42 @@ class _Certificate:
         }
 
 
+def _begun(planned: Plan, t0: Any) -> Plan:
+    """Return a plan with another t0, an integer."""
+    return begin_at(replace(planned, semantics=replace(planned.semantics, t0=t0)), t0)
+
+
+def _profile(profile: Profile) -> Json:
+    """Return a profile as JSON."""
+    fields = {
+        name: [_value(value) for value in profile.choices(name, (0,))]
+        for name in Semantics.__dataclass_fields__
+        if name != "t0"
+    }
+    stated = profile.fields.get("t0", UNKNOWN)
+    t0 = _t0(stated) if is_range(stated) else [_value(x) for x in profile.choices("t0", (0,))]
+    return {"name": profile.name, "fields": fields, "t0": t0}
+
+
+def _t0(stated: Any) -> Any:
+    """Return an open t0 as JSON."""
+    return {"from": stated.lo, "to": stated.hi} if isinstance(stated, Between) else "unknown"
+
+
 def _inputs(recorded: RecordingToJudge) -> Json:
     """Return the query, the streams and the recording as JSON."""
     query = recorded.query
-    names = dict.fromkeys(window.stream for window in query.windows)
-    closure = recorded.window_closure
+    (window,) = query.windows
     return {
         "query": {
-            "windows": [_window(window) for window in query.windows],
+            "window": {name: _value(value) for name, value in vars(window).items()},
             "body": query.body.text,
-            "r2s": None if query.r2s is None else str(query.r2s),
+            "r2s": _value(query.r2s),
             "registered": query.registered,
         },
-        "streams": {name: _stream(recorded.streams[name]) for name in names},
+        "streams": {window.stream: _stream(recorded.streams[window.stream])},
         "recording": {
             "missing": [*recorded.missing],
-            "closure": None if closure is None else str(closure),
             "relations": [
                 {"rows": _rows(rows), "window": _stated(recorded, index)}
                 for index, rows in enumerate(recorded.rows)
@@ -325,21 +317,6 @@ def _stated(recorded: RecordingToJudge, index: int) -> list[int] | None:
     """Return the window that the engine states for a relation."""
     stated = recorded.windows[index] if index < len(recorded.windows) else None
     return None if stated is None else [*stated]
-
-
-def _window(window: Window) -> Json:
-    if window.by:
-        raise NotCertified("partitions by keys")
-    return {
-        "stream": window.stream,
-        "kind": str(window.kind),
-        "size": window.size or 0,
-        "slide": window.slide or 1,
-        "lag": window.lag,
-        "unit": str(window.unit),
-        "name": window.name or "",
-        "triggers": window.triggers,
-    }
 
 
 def _stream(stream: Stream) -> Json:
@@ -356,10 +333,10 @@ def _semantics(semantics: Semantics) -> Json:
 
 
 def _value(value: Any) -> Any:
-    """Return the value of a field as JSON: an integer, null, words, or a word."""
-    if value is None or type(value) is int:
+    """Return the value of a field as JSON: an integer, true, false, null, words, or a word."""
+    if value is None or isinstance(value, int):
         return value
-    return sorted(map(str, value)) if isinstance(value, frozenset) else show(value)
+    return sorted(map(str, value)) if isinstance(value, frozenset | tuple) else show(value)
 
 
 def _rows(bag: Bag) -> list[dict[str, Term]]:

@@ -27,8 +27,8 @@ PAGES = (
 
 class RuleText(NamedTuple):
     """The text of a rule: its `title`, which is its first sentence; the whole `text` in Markdown,
-    without the id; the `heading` of its section, the heading's `anchor`, and the `page` that has
-    the section.
+    without the id and links; the `heading` of its section, the heading's `anchor`, and the `page`
+    that has the section.
     """
 
     title: str
@@ -84,7 +84,8 @@ def rule_texts_of(text: str, page: str) -> dict[str, RuleText]:
     paragraphs: dict[str, list[str]] = {}
     headings: dict[str, str] = {}
     for rule, heading, paragraph in rule_paragraphs(text):
-        paragraphs.setdefault(rule, []).append(paragraph)
+        without_links = re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", paragraph)
+        paragraphs.setdefault(rule, []).append(without_links)
         headings[rule] = heading
     return {
         rule: RuleText(

@@ -543,7 +543,7 @@ Section Consuming.
     snd (fold_left (fun state e => fold_left (fun state x => fold_left (come e x) numbered state)
                                              (graph e) state) es start).
 End Consuming.
-(** The rows of the matches of which all elements are in a content. *)
+(** R2R-22: the rows of the matches whose elements are all in a content. *)
 Definition rows_of_matches (s : Semantics) (q : Query) (es : list Element) (cs : list Content) : Bag :=
   match windows q, cs with
   | w :: _, c :: _ =>

@@ -76,6 +76,10 @@ LIST: tuple[tuple[str, RunBy | Needs], ...] = (
     (r"python -m conformance engines (list|doctor mine/mine\.toml)", HERE),
     (r"python -m conformance engines \w+ .*", RunBy("tests/engines/test_engines_command.py")),
     (
+        r"python -m conformance check --formal .*",
+        RunBy("tests/oracle/test_formal_certificates.py"),
+    ),
+    (
         r"python -(m conformance check|I \S+/checker.py) .*",
         RunBy("tests/oracle/test_certificates.py"),
     ),

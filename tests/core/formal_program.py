@@ -4,23 +4,19 @@ what a query means.
 
 from __future__ import annotations
 
-import json
 import shutil
-import subprocess
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from conformance.certificates.formal import FOLDER, compile_program, run
 from refengine import Element, Query, Stream
 from refengine.core.semantics import Semantics, show
 from refengine.model.elements import Bag, Dataset
 from refengine.sparql.algebra import TriplePattern, Variable, without_path
 
-FOLDER = Path(__file__).resolve().parents[2] / "refengine" / "formal"
 DEFINITIONS = FOLDER / "Definitions.v"
-OCAML = ("definitions.mli", "definitions.ml", "main.ml")
-COMMANDS = ("coqc", "ocamlfind", "ocamlopt")
 POSITIONS = ("subject", "predicate", "object")
 
 
@@ -72,20 +68,9 @@ def build(folder: Path) -> Path:
     `_CoqProject` has the order of the files.
     """
     shutil.copytree(FOLDER, folder, dirs_exist_ok=True)
-    for command in (
-        ["coq_makefile", "-f", "_CoqProject", "-o", "Makefile.coq"],
-        ["make", "-s", "-f", "Makefile.coq"],
-        ["ocamlfind", "ocamlopt", "-w", "-a", *OCAML, "-o", "formal"],
-    ):
-        subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True)
-    return folder / "formal"
-
-
-def ask(program: Path, cases: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-    """Yield what the program replies to each case: its `reports`, or an `error`."""
-    lines = "".join(f"{json.dumps(case)}\n" for case in cases)
-    ran = subprocess.run([program], input=lines, capture_output=True, text=True, check=True)
-    return map(json.loads, ran.stdout.splitlines())
+    run(folder, "coq_makefile", "-f", "_CoqProject", "-o", "Makefile.coq")
+    run(folder, "make", "-s", "-f", "Makefile.coq")
+    return compile_program(folder)
 
 
 def shown(reply: Mapping[str, Any]) -> list[Shown]:

@@ -15,18 +15,11 @@ from typing import Any, NamedTuple
 
 import pytest
 from conftest import PROFILE, needs_commands
-from formal_program import (
-    COMMANDS,
-    Numbers,
-    Shown,
-    ask,
-    build,
-    case_of,
-    shown,
-)
+from formal_program import Numbers, Shown, build, case_of, shown
 from test_enumeration import Case, EmittedRelation, draw_case, enumerated, relations
 
 from conformance import corpus
+from conformance.certificates.formal import COMMANDS, ask
 from refengine import Query, evaluate
 from refengine.core import engine
 from refengine.core.query import patterns_of

@@ -53,6 +53,13 @@ def values_listed(field, text):
     return {quoted.split("=")[-1] for each in lists for quoted in each.split("`")[1::2]}
 
 
+def test_the_text_of_a_rule_has_no_links():
+    """Pages of results show it elsewhere than beside the files of this project."""
+    (told,) = rule_texts_of("**AB-1** One [*two* three](docs/a.md#b).", "SPEC.md").values()
+    assert (told.text, told.title) == ("One *two* three.", "One *two* three")
+    assert not [rule for rule, each in rule_texts().items() if "](" in each.text + each.title]
+
+
 def test_values_are_found_in_lists():
     assert values_listed("x", "`x=a`; `y=b`, and `x=c`, `d` or `e` (`f`), `x=g` and `y=h`.") == {
         *("a", "c", "d", "e", "g")

@@ -69,7 +69,7 @@ def test_a_made_up_word_is_not_certified(name: str, word: str):
 def test_each_kind_of_window_is_known_or_not_certified(word: str):
     for key, known in (("kind", ("time", "range")), ("unit", ("elements",))):
         document = of(PASS)
-        document["query"]["windows"][0][key] = word
+        document["query"]["window"][key] = word
         assert says(document).startswith("not certified") == (word not in known)
 
 
@@ -174,13 +174,25 @@ def without_base(document: Document) -> None:
     document["query"]["r2s"] = "Istream"
 
 
+def without_period(document: Document) -> None:
+    """SEM-2: periodic, and no period."""
+    document["profile"]["fields"]["report"] = [["periodic"]]
+    for attempt in document["attempts"]:
+        attempt["semantics"]["report"] = ["periodic"]
+
+
+def append_without_base(document: Document) -> None:
+    """R2S-7: append, and the answer over what was kept is not stated."""
+    document["query"]["r2s"] = "append"
+
+
 def swapped(document: Document) -> None:
     evaluations = document["attempts"][0]["evaluations"]
     evaluations[0], evaluations[1] = evaluations[1], evaluations[0]
 
 
 def late_class(document: Document) -> None:
-    document["attempts"][0]["to"] = document["attempts"][0]["t0"][0] - 1
+    document["attempts"][0]["to"] = document["attempts"][0]["t0"] - 1
 
 
 ATTACKS = [
@@ -192,13 +204,15 @@ ATTACKS = [
     no_range,
     another_horizon,
     without_base,
+    without_period,
+    append_without_base,
     swapped,
     late_class,
     put("attempts", []),
-    put("query", "windows", []),
-    put("query", "windows", 0, "slide", 0),
-    put("query", "windows", 0, "slide", -1),
-    put("query", "windows", 0, "size", 0),
+    put("query", "window", None),
+    put("query", "window", "slide", 0),
+    put("query", "window", "slide", -1),
+    put("query", "window", "size", 0),
     put("recording", "missing", [10**12, 0]),
     put("recording", "missing", [0]),
     put("recording", "missing", [0, 0, 9]),
@@ -207,10 +221,9 @@ ATTACKS = [
     put("profile", "t0", []),
     put("profile", "fields", "empty", []),
     put("profile", "fields", "empty", ["emit", "emit"]),
-    put("attempts", 0, "t0", []),
-    put("attempts", 0, "t0", [-(10**25)]),
+    put("attempts", 0, "t0", None),
+    put("attempts", 0, "t0", -(10**25)),
     put("attempts", 0, "to", 10**29),
-    put("attempts", 0, "policy", "made up"),
     put("attempts", 0, "evaluations", []),
     put("attempts", 0, "evaluations", 0, "answer", -1),
     put("attempts", 0, "evaluations", 0, "answer", 10**6),
