@@ -481,11 +481,16 @@ def recorded_items(name: str, answers: Path, judging: Judging = BY_DEFAULT) -> l
 
 def own_items(recorders: list[own_engines.Recorder], judging: Judging = BY_DEFAULT) -> list[Item]:
     """Return the items of recordings of CSRBench's queries that are made in this run, of our own
-    engines: the reference engine and wrong engines. An item's engine is the recorder's name.
+    engines: the reference engine and wrong engines. An item's engine is the recorder's name. The
+    items of a query share its answers.
     """
+    answers = {name: judging.shared_answers() for name in csrbench.QUERIES}
     return [
         _recorded_item(
-            recorder.name, "csrbench", name, partial(_judge_recorder, recorder, name, judging)
+            recorder.name,
+            "csrbench",
+            name,
+            partial(own_engines.judge_recorder, recorder, name, judging, answers[name]),
         )
         for recorder in recorders
         for name in csrbench.QUERIES
@@ -499,7 +504,3 @@ def _recorded_item(engine: str, suite: str, case: str, judge: Callable[[], Resul
 
 def _judge_answer_file(folder: Path, file: csrbench.AnswerFile, judging: Judging) -> Result:
     return csrbench.judge_query(folder, file.query, (file,), judging)[0]
-
-
-def _judge_recorder(recorder: own_engines.Recorder, name: str, judging: Judging) -> Result:
-    return own_engines.judge_ours(name, judging, [recorder])[0]

@@ -10,14 +10,14 @@ from typing import Any, TypeVar
 
 from refengine.core import engine, r2r, window
 from refengine.core.engine import Plan
-from refengine.core.query import Body
+from refengine.core.query import Body, Query
 from refengine.core.question import Setting
 from refengine.core.semantics import Semantics
 from refengine.incremental import AnswerCache
 from refengine.incremental.coverage import NotCovered
 from refengine.incremental.maintained import REQUEST
 from refengine.model.compare import Mode
-from refengine.model.elements import Dataset, Relation, Triple
+from refengine.model.elements import Dataset, Element, Relation, Triple
 from refengine.oracle.derivations import Derivation, derivations, projects
 from refengine.oracle.trial import RecordingToJudge
 
@@ -118,16 +118,33 @@ class SharedAnswers:
             or len(query.windows) > 1
             or query.windows[0].stream not in streams
         ):
-            return engine.plan(query, streams, semantics)
+            return self._with_shared_elements(engine.plan(query, streams, semantics), query)
         engine.check_meaning(query, semantics)  # raises for what contradicts itself
         stream = streams[query.windows[0].stream]
         fields = tuple(getattr(semantics, name) for name in PLAN_FIELDS)
         planned = self.make_once(
-            "plan", [stream], (query, fields), lambda: engine.plan(query, streams, semantics)
+            "plan",
+            [stream],
+            (query, fields),
+            lambda: self._with_shared_elements(engine.plan(query, streams, semantics), query),
         )
         (view,) = planned.views
         frame = window.frame(view.spec, semantics.closure, t0, semantics.partial)
         return replace(planned, semantics=semantics, views=(replace(view, t0=t0, frame=frame),))
+
+    def _with_shared_elements(self, planned: Plan, query: Query) -> Plan:
+        """Return a plan whose windows are over the same sequences of elements as those of an
+        earlier plan of the query, where the elements are the same: so the plans share what is kept
+        for a sequence.
+        """
+        views = tuple(
+            replace(view, elements=self._shared(view.elements, query)) for view in planned.views
+        )
+        return replace(planned, views=views)
+
+    def _shared(self, elements: Sequence[Element], query: Query) -> Sequence[Element]:
+        """Return the sequence of these elements that was met first in a plan of the query."""
+        return self.make_once("elements", elements, query, lambda: elements)
 
     def incremental_answers(
         self, recorded: RecordingToJudge, planned: Plan, *, for_derivations: bool = False

@@ -14,6 +14,7 @@ from test_enumeration import draw_case
 from refengine.core import engine
 from refengine.core.question import Question, Setting
 from refengine.core.semantics import ENUMS, FIELDS, Semantics
+from refengine.core.values import Closure
 from refengine.model.errors import RefengineError
 from refengine.oracle import answers
 from refengine.oracle.answers import PLAN_FIELDS, SharedAnswers
@@ -71,3 +72,16 @@ def test_a_field_that_a_plan_depends_on_is_missed(name: str, monkeypatch: pytest
     assert found is not None
     before, after = found
     assert getattr(before, name) != getattr(after, name)
+
+
+def test_plans_over_the_same_elements_have_one_sequence_of_them_and_so_one_table_of_answers():
+    """The closure decides no element, so the answers over a content serve both semantics."""
+    case = draw_case(Random(0))
+    question = Question(case.query, case.streams, case.static)
+    shared = SharedAnswers()
+    fields = {"t0": 0, "offset": None}
+    views = [
+        shared.plan(question.under(replace(case.semantics, closure=closure, **fields))).views
+        for closure in Closure
+    ]
+    assert len({tuple(id(view.elements) for view in of_plan) for of_plan in views}) == 1

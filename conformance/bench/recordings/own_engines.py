@@ -30,6 +30,7 @@ from refengine.core import engine
 from refengine.core.profiles import profile
 from refengine.core.query import Query
 from refengine.model.elements import Relation, Stream
+from refengine.oracle.answers import SharedAnswers
 
 # imported only where it is used: that takes long, and not every run needs it
 if TYPE_CHECKING:
@@ -106,11 +107,12 @@ def judge_ours(
     judging: Judging,
     chosen: Iterable[Recorder] | None = None,
     written: QueryFolder = OURS,
+    answers: SharedAnswers | None = None,
 ) -> list[Result]:
     """Judge our own engines on one query. They share the answers of windows, which are computed
-    once.
+    once. `answers` is a table that further calls may share; None makes a new one.
     """
-    answers = judging.shared_answers()
+    answers = answers or judging.shared_answers()
     question = question_over(query(name, written), embedded())
     if chosen is None:
         chosen = recorders()
@@ -136,6 +138,14 @@ def judge_ours(
             result = with_evidence(result, question, list(map(EngineReport, recording)))
         results.append(as_csrbench_result(result, recorder.name, name))
     return results
+
+
+def judge_recorder(
+    recorder: Recorder, name: str, judging: Judging, answers: SharedAnswers
+) -> Result:
+    """Judge one of our own engines on one query, with answers that others may share."""
+    (result,) = judge_ours(name, judging, [recorder], answers=answers)
+    return result
 
 
 def self_check(results: Iterable[Result]) -> list[str]:
