@@ -48,7 +48,7 @@ SINGLE_DIGITS = 24  # binary digits of an IEEE single
 LEAST_EXPONENT = -126  # of a single with all its digits; those nearer to zero have fewer
 LARGEST_SINGLE = 2**128 - 2**104
 SMALLEST_NORMAL = 2.0**LEAST_EXPONENT
-MIDDLE = 2 ** (53 - SINGLE_DIGITS - 1)  # the last bits of a double half way between two singles
+MIDDLE = 1 << (53 - SINGLE_DIGITS - 1)  # the last bits of a double half way between two singles
 BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 
 
@@ -110,7 +110,7 @@ def nearest_single(exact: int | Fraction) -> float:
 def _last_bits(number: float) -> int:
     """Return the bits of a double that a single of full precision does not have."""
     bits: int = struct.unpack("<Q", struct.pack("<d", number))[0]
-    return bits % (2 * MIDDLE)
+    return bits % (MIDDLE << 1)
 
 
 def _unit_of_single(magnitude: Fraction) -> Fraction:
