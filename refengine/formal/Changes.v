@@ -1,4 +1,4 @@
-(** "What no stream can tell apart" (SPEC.md), of one window of the kind [time] over points: periods that are
+(** "What no stream can tell apart" (docs/laws.md), of one window of the kind [time] over points: periods that are
     closes, change of windows that share no element, change by element and by graph. *)
 From Coq Require Import ZArith List Bool Lia.
 From RefEngine Require Import Definitions Windows Alike Equivalences Choices OneWindow Single Ticks.

@@ -1,4 +1,4 @@
-(** "What no stream can tell apart" (SPEC.md): ticks by batch, a period of 1, expiry, partial windows, order.
+(** "What no stream can tell apart" (docs/laws.md): ticks by batch, a period of 1, expiry, partial windows, order.
     Each theorem has the sentence of its entry.  Many hold of more than the sentence presumes. *)
 From Coq Require Import ZArith List Bool Lia.
 From RefEngine Require Import Definitions Alike Equivalences.

@@ -1,4 +1,4 @@
-(** The laws "Coverage" and "Tumbling windows" of SPEC.md: how many evaluations an element is in. *)
+(** The laws "Coverage" and "Tumbling windows" of docs/laws.md: how many evaluations an element is in. *)
 From Coq Require Import ZArith List Bool Lia Permutation.
 From RefEngine Require Import Definitions Windows Alike Equivalences Choices OneWindow Single Ticks.
 Import ListNotations.

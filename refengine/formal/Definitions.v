@@ -128,7 +128,7 @@ Definition origin_of (s : Semantics) (registered : option Z) (w : Window) (t1 : 
   | Stream => if is_tuple then Some (- ω) else from_t1 (fun t => t - ω)
   | Flink => Some (if is_tuple then β - ω else β - ω - 1)
   | Storm => Some (β - ω)
-  | KafkaStreams => from_t1 (fun t => Z.max 0 (t - ω + β) / β * β - 1)
+  | KafkaStreams => if is_tuple then None else from_t1 (fun t => Z.max 0 (t - ω + β) / β * β - 1)
   end.
 
 (** WIN-6, WIN-18: the first and the last instant of an element. *)

@@ -1,4 +1,4 @@
-(** "What no stream can tell apart" (SPEC.md): change of windows that share no element. *)
+(** "What no stream can tell apart" (docs/laws.md): change of windows that share no element. *)
 From Coq Require Import ZArith List Bool Lia.
 From RefEngine Require Import Definitions Windows Alike Equivalences Choices OneWindow Single Ticks Changes.
 Import ListNotations.

@@ -1,4 +1,4 @@
-(** "What no stream can tell apart" (SPEC.md): the entries that hold because both sides decide alike.
+(** "What no stream can tell apart" (docs/laws.md): the entries that hold because both sides decide alike.
     Each theorem has the sentence of its entry.  Many hold of more than the sentence presumes: of several
     windows, of all kinds. *)
 From Coq Require Import ZArith List Bool Lia.

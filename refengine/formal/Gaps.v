@@ -1,4 +1,4 @@
-(** "What no stream can tell apart" (SPEC.md), of one window: expiry under window close, and the windows of a gap. *)
+(** "What no stream can tell apart" (docs/laws.md), of one window: expiry under window close, and the windows of a gap. *)
 From Coq Require Import ZArith List Bool Lia.
 From RefEngine Require Import Definitions Windows Alike Equivalences Choices OneWindow Single.
 Import ListNotations.

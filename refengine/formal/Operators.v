@@ -1,4 +1,4 @@
-(** "What no stream can tell apart" (SPEC.md), of rows that never recur: the operators over windows that tumble. *)
+(** "What no stream can tell apart" (docs/laws.md), of rows that never recur: the operators over windows that tumble. *)
 From Coq Require Import ZArith List Bool Lia.
 From RefEngine Require Import Definitions Windows R2S Alike Equivalences Choices Outputs OneWindow Single Ticks Changes Disjoint Rows.
 Import ListNotations.

@@ -1,4 +1,4 @@
-(** "What no stream can tell apart" (SPEC.md): t0 and t0 − β, of one window of the kind [time] over points. *)
+(** "What no stream can tell apart" (docs/laws.md): t0 and t0 − β, of one window of the kind [time] over points. *)
 From Coq Require Import ZArith List Bool Lia.
 From RefEngine Require Import Definitions Windows Alike Equivalences Choices OneWindow Single Ticks.
 Import ListNotations.

@@ -1,4 +1,4 @@
-(** The law "Refinement" of SPEC.md, for all queries. *)
+(** The law "Refinement" of docs/laws.md, for all queries. *)
 From Coq Require Import ZArith List Bool Lia.
 From RefEngine Require Import Definitions Alike Equivalences Choices.
 Import ListNotations.

@@ -1,4 +1,4 @@
-(** "What no stream can tell apart" (SPEC.md), of rows that never recur: append and Istream. *)
+(** "What no stream can tell apart" (docs/laws.md), of rows that never recur: append and Istream. *)
 From Coq Require Import ZArith List Bool Lia.
 From RefEngine Require Import Definitions Bodies Windows R2S Alike Equivalences Choices Outputs OneWindow Single Ticks Changes Disjoint.
 Import ListNotations.

@@ -74,10 +74,14 @@ Ltac apart := vm_compute; discriminate.
 
 (** * The examples *)
 
-(** [stream] is [first-reach] but for tuple-based windows. *)
+(** Four pairs of values differ for tuple-based windows alone: [stream] and [first-reach] are one such pair.
+    [kafka-streams] has no origin for these (WIN-7), so it is told apart by time-based windows alone. *)
 Definition of_t0 (v : T0) :=
   (contents_of [the_t0 v; the_closure LeftOpen] (time_window 4 6) (at_instants [11; 13; 16; 19; 25]),
    contents_of [the_t0 v; the_closure LeftOpen] (over [window Tuple 2 2 false]) (at_instants [1; 2; 3])).
+Definition of_t0_over_time (v : T0) :=
+  (contents_of [the_t0 v; the_closure LeftOpen] (time_window 4 6) (at_instants [11; 13; 16; 19; 25]),
+   contents_of [the_t0 v; the_closure LeftOpen] (time_window 1 1) (at_instants [0; 0; 1])).
 Example t0_At_FirstElement : of_t0 (At 2) <> of_t0 FirstElement. Proof. apart. Qed.
 Example t0_At_FirstReach : of_t0 (At 2) <> of_t0 FirstReach. Proof. apart. Qed.
 Example t0_At_Registration : of_t0 (At 2) <> of_t0 Registration. Proof. apart. Qed.
@@ -87,7 +91,7 @@ Example t0_At_OracleCep : of_t0 (At 2) <> of_t0 OracleCep. Proof. apart. Qed.
 Example t0_At_Stream : of_t0 (At 2) <> of_t0 Stream. Proof. apart. Qed.
 Example t0_At_Flink : of_t0 (At 2) <> of_t0 Flink. Proof. apart. Qed.
 Example t0_At_Storm : of_t0 (At 2) <> of_t0 Storm. Proof. apart. Qed.
-Example t0_At_KafkaStreams : of_t0 (At 2) <> of_t0 KafkaStreams. Proof. apart. Qed.
+Example t0_At_KafkaStreams : of_t0_over_time (At 2) <> of_t0_over_time KafkaStreams. Proof. apart. Qed.
 Example t0_FirstElement_FirstReach : of_t0 FirstElement <> of_t0 FirstReach. Proof. apart. Qed.
 Example t0_FirstElement_Registration : of_t0 FirstElement <> of_t0 Registration. Proof. apart. Qed.
 Example t0_FirstElement_Epoch : of_t0 FirstElement <> of_t0 (Epoch 3). Proof. apart. Qed.
@@ -96,7 +100,7 @@ Example t0_FirstElement_OracleCep : of_t0 FirstElement <> of_t0 OracleCep. Proof
 Example t0_FirstElement_Stream : of_t0 FirstElement <> of_t0 Stream. Proof. apart. Qed.
 Example t0_FirstElement_Flink : of_t0 FirstElement <> of_t0 Flink. Proof. apart. Qed.
 Example t0_FirstElement_Storm : of_t0 FirstElement <> of_t0 Storm. Proof. apart. Qed.
-Example t0_FirstElement_KafkaStreams : of_t0 FirstElement <> of_t0 KafkaStreams. Proof. apart. Qed.
+Example t0_FirstElement_KafkaStreams : of_t0_over_time FirstElement <> of_t0_over_time KafkaStreams. Proof. apart. Qed.
 Example t0_FirstReach_Registration : of_t0 FirstReach <> of_t0 Registration. Proof. apart. Qed.
 Example t0_FirstReach_Epoch : of_t0 FirstReach <> of_t0 (Epoch 3). Proof. apart. Qed.
 Example t0_FirstReach_Coral8 : of_t0 FirstReach <> of_t0 Coral8. Proof. apart. Qed.
@@ -104,35 +108,35 @@ Example t0_FirstReach_OracleCep : of_t0 FirstReach <> of_t0 OracleCep. Proof. ap
 Example t0_FirstReach_Stream : of_t0 FirstReach <> of_t0 Stream. Proof. apart. Qed.
 Example t0_FirstReach_Flink : of_t0 FirstReach <> of_t0 Flink. Proof. apart. Qed.
 Example t0_FirstReach_Storm : of_t0 FirstReach <> of_t0 Storm. Proof. apart. Qed.
-Example t0_FirstReach_KafkaStreams : of_t0 FirstReach <> of_t0 KafkaStreams. Proof. apart. Qed.
+Example t0_FirstReach_KafkaStreams : of_t0_over_time FirstReach <> of_t0_over_time KafkaStreams. Proof. apart. Qed.
 Example t0_Registration_Epoch : of_t0 Registration <> of_t0 (Epoch 3). Proof. apart. Qed.
 Example t0_Registration_Coral8 : of_t0 Registration <> of_t0 Coral8. Proof. apart. Qed.
 Example t0_Registration_OracleCep : of_t0 Registration <> of_t0 OracleCep. Proof. apart. Qed.
 Example t0_Registration_Stream : of_t0 Registration <> of_t0 Stream. Proof. apart. Qed.
 Example t0_Registration_Flink : of_t0 Registration <> of_t0 Flink. Proof. apart. Qed.
 Example t0_Registration_Storm : of_t0 Registration <> of_t0 Storm. Proof. apart. Qed.
-Example t0_Registration_KafkaStreams : of_t0 Registration <> of_t0 KafkaStreams. Proof. apart. Qed.
+Example t0_Registration_KafkaStreams : of_t0_over_time Registration <> of_t0_over_time KafkaStreams. Proof. apart. Qed.
 Example t0_Epoch_Coral8 : of_t0 (Epoch 3) <> of_t0 Coral8. Proof. apart. Qed.
 Example t0_Epoch_OracleCep : of_t0 (Epoch 3) <> of_t0 OracleCep. Proof. apart. Qed.
 Example t0_Epoch_Stream : of_t0 (Epoch 3) <> of_t0 Stream. Proof. apart. Qed.
 Example t0_Epoch_Flink : of_t0 (Epoch 3) <> of_t0 Flink. Proof. apart. Qed.
 Example t0_Epoch_Storm : of_t0 (Epoch 3) <> of_t0 Storm. Proof. apart. Qed.
-Example t0_Epoch_KafkaStreams : of_t0 (Epoch 3) <> of_t0 KafkaStreams. Proof. apart. Qed.
+Example t0_Epoch_KafkaStreams : of_t0_over_time (Epoch 3) <> of_t0_over_time KafkaStreams. Proof. apart. Qed.
 Example t0_Coral8_OracleCep : of_t0 Coral8 <> of_t0 OracleCep. Proof. apart. Qed.
 Example t0_Coral8_Stream : of_t0 Coral8 <> of_t0 Stream. Proof. apart. Qed.
 Example t0_Coral8_Flink : of_t0 Coral8 <> of_t0 Flink. Proof. apart. Qed.
 Example t0_Coral8_Storm : of_t0 Coral8 <> of_t0 Storm. Proof. apart. Qed.
-Example t0_Coral8_KafkaStreams : of_t0 Coral8 <> of_t0 KafkaStreams. Proof. apart. Qed.
+Example t0_Coral8_KafkaStreams : of_t0_over_time Coral8 <> of_t0_over_time KafkaStreams. Proof. apart. Qed.
 Example t0_OracleCep_Stream : of_t0 OracleCep <> of_t0 Stream. Proof. apart. Qed.
 Example t0_OracleCep_Flink : of_t0 OracleCep <> of_t0 Flink. Proof. apart. Qed.
 Example t0_OracleCep_Storm : of_t0 OracleCep <> of_t0 Storm. Proof. apart. Qed.
-Example t0_OracleCep_KafkaStreams : of_t0 OracleCep <> of_t0 KafkaStreams. Proof. apart. Qed.
+Example t0_OracleCep_KafkaStreams : of_t0_over_time OracleCep <> of_t0_over_time KafkaStreams. Proof. apart. Qed.
 Example t0_Stream_Flink : of_t0 Stream <> of_t0 Flink. Proof. apart. Qed.
 Example t0_Stream_Storm : of_t0 Stream <> of_t0 Storm. Proof. apart. Qed.
-Example t0_Stream_KafkaStreams : of_t0 Stream <> of_t0 KafkaStreams. Proof. apart. Qed.
+Example t0_Stream_KafkaStreams : of_t0_over_time Stream <> of_t0_over_time KafkaStreams. Proof. apart. Qed.
 Example t0_Flink_Storm : of_t0 Flink <> of_t0 Storm. Proof. apart. Qed.
-Example t0_Flink_KafkaStreams : of_t0 Flink <> of_t0 KafkaStreams. Proof. apart. Qed.
-Example t0_Storm_KafkaStreams : of_t0 Storm <> of_t0 KafkaStreams. Proof. apart. Qed.
+Example t0_Flink_KafkaStreams : of_t0_over_time Flink <> of_t0_over_time KafkaStreams. Proof. apart. Qed.
+Example t0_Storm_KafkaStreams : of_t0_over_time Storm <> of_t0_over_time KafkaStreams. Proof. apart. Qed.
 
 Definition of_closure (v : Closure) := contents_of [the_closure v] (time_window 2 2) (at_instants [0; 2]).
 Example closure_RightOpen_LeftOpen : of_closure RightOpen <> of_closure LeftOpen. Proof. apart. Qed.

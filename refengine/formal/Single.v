@@ -1,4 +1,4 @@
-(** "What no stream can tell apart" (SPEC.md), of one window: triggers, what a content is compared with, expiry
+(** "What no stream can tell apart" (docs/laws.md), of one window: triggers, what a content is compared with, expiry
     under window close, the windows of a gap.  Each theorem has the sentence of its entry. *)
 From Coq Require Import ZArith List Bool Lia.
 From RefEngine Require Import Definitions Windows Alike Equivalences Choices OneWindow.

@@ -1,4 +1,4 @@
-(** "What no stream can tell apart" (SPEC.md), of one window under window close: the three ticks.  What is
+(** "What no stream can tell apart" (docs/laws.md), of one window under window close: the three ticks.  What is
     reported is then said without arrivals. *)
 From Coq Require Import ZArith List Bool Lia.
 From RefEngine Require Import Definitions Windows Alike Equivalences Choices OneWindow Single.

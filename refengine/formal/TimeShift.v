@@ -1,4 +1,4 @@
-(** The law "Time shift" of SPEC.md: every kind of window but tuple-based, several windows and streams,
+(** The law "Time shift" of docs/laws.md: every kind of window but tuple-based, several windows and streams,
     every field of the semantics. *)
 From Coq Require Import ZArith List Bool Lia.
 From RefEngine Require Import Definitions.
