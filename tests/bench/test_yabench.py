@@ -6,14 +6,17 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 import yabench_literal
 from conftest import draws
 
+from conformance.bench.metrics import run
 from conformance.bench.metrics.run import Reading, of_run
 from conformance.bench.metrics.yabench import EngineOutput
 from conformance.bench.recordings.yabench import RecordedRun
@@ -23,6 +26,7 @@ from refengine import evaluate, from_table, literal, profile
 from refengine.core import r2r
 from refengine.core.query import Query
 from refengine.core.question import Question
+from refengine.incremental.answer_cache import SupportedSolutions
 from refengine.model.elements import XSD, row
 from refengine.model.errors import InvalidQuery
 from refengine.rdf.streams import read_stream
@@ -341,3 +345,35 @@ def test_a_query_is_read_as_a_table_in_json(tmp_path):
         path.write_text(text)
         with pytest.raises(InvalidQuery, match=message):
             print(run.query)
+
+
+@pytest.mark.parametrize("is_exact", [True, False])
+def test_the_stream_is_joined_only_if_an_answer_is_not_exact(
+    is_exact: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """An exact answer stays at its window, so no other window's answer is asked for."""
+    write(tmp_path / "SG1.n3t", Parameters(1, 5, 20_000))
+    query = tumbling(HOT)
+    streams = {query.windows[0].stream: read_stream(tmp_path / "SG1.n3t")}
+    semantics = profile("csparql").but(t0=0).semantics()
+    reports = list(evaluate(query, streams, semantics))
+    rows = [Counter(report.relation.rows) for report in reports]
+    if not is_exact:
+        row_lost = next(bag for bag in rows if bag)
+        row_lost.popitem()
+    made = []
+    monkeypatch.setattr(run, "SupportedSolutions", _noting(made))
+    setting = Question(query, streams).under(semantics)
+    found = of_run(setting, reports, EngineOutput(rows), answer=FAST, is_incremental=True)
+    assert all(entry["recall"] == 1 for entry in found) is is_exact
+    assert len(made) == (not is_exact)
+
+
+def _noting(made: list[SupportedSolutions]) -> Callable[..., SupportedSolutions]:
+    """Return what makes solutions, and adds them to a list."""
+
+    def make(*arguments: Any) -> SupportedSolutions:
+        made.append(SupportedSolutions(*arguments))
+        return made[-1]
+
+    return make

@@ -114,19 +114,20 @@ class _Contents:
     """The contents of a window from one instant to another, and the answers over them. Each content
     is evaluated once.
 
-    `solutions` are those of the stream, each with the elements that it rests on; None if they are
-    not known. From them follows how two answers differ, without the answers.
+    `find_solutions` gives those of the stream, each with the elements that it rests on; None if
+    they are not known. From them follows how two answers differ, without the answers. It is called
+    when a window is shifted: where all answers are exact, none is.
     """
 
     def __init__(
         self,
         view: WindowView,
         rows: Callable[[range], Bag],
-        solutions: SupportedSolutions | None,
+        find_solutions: Callable[[], SupportedSolutions | None],
     ):
         self.times = view.times
         self.rows = cache(rows)
-        self.solutions = solutions
+        self.find_solutions = find_solutions
         self.expects = ExpectedAnswers(sorted(set(view.times)), self.answer, self.find_change)
 
     def content(self, first: int, last: int) -> range:
@@ -142,7 +143,7 @@ class _Contents:
         that is not known without the two answers.
         """
         old, new = self.content(*before), self.content(*after)
-        solutions = self.solutions
+        solutions = self.find_solutions()
         if solutions is None or not (solutions.covers(old) and solutions.covers(new)):
             return None
         return solutions.find_change(old, new)
@@ -163,14 +164,17 @@ def _contents(
     if len(views) > 1 or view.spec.kind is not WindowKind.TIME or view.spec.lag or view.ends:
         return None
 
-    solutions: SupportedSolutions | None = None
-    if is_incremental and not setting.static and derivations.projects(query.body):
-        with suppress(NotCovered):
-            solutions = SupportedSolutions(
-                query.body, view.elements, view.times, SHIFTED * view.spec.span
-            )
+    @cache
+    def find_solutions() -> SupportedSolutions | None:
+        if is_incremental and not setting.static and derivations.projects(query.body):
+            with suppress(NotCovered):
+                return SupportedSolutions(
+                    query.body, view.elements, view.times, SHIFTED * view.spec.span
+                )
+        return None
 
     def rows(content: range) -> Bag:
+        solutions = find_solutions()
         if solutions is not None and solutions.covers(content):
             return r2r.collect_rows(collection, solutions.answer(content))
         dataset = r2r.dataset_of_windows(views, [content], setting.static, query.body)
@@ -179,8 +183,8 @@ def _contents(
     # In a set a row goes only when its last solution goes. A solution that goes does not say
     # whether it is the last, so there the answers themselves are compared.
     if collection.drops_equal_rows:
-        return _Contents(view, rows, None)
-    return _Contents(view, rows, solutions)
+        return _Contents(view, rows, lambda: None)
+    return _Contents(view, rows, find_solutions)
 
 
 @dataclass(frozen=True)
