@@ -86,13 +86,9 @@ def read_lines(source: Source) -> Iterator[tuple[str, int]]:
     """Yield the lines that hold a statement, each with its number. Only CR and LF end a line:
     others may stand in a literal.
     """
-    # the text is not kept beside its lines
-    text_lines = (
-        read_text(source, InvalidStream, "IO-1")
-        .replace("\r\n", "\n")
-        .replace("\r", "\n")
-        .split("\n")
-    )
+    text = read_text(source, InvalidStream, "IO-1").replace("\r\n", "\n").replace("\r", "\n")
+    text_lines = text.split("\n")
+    del text  # it is as large as its lines
     for number, line in enumerate(text_lines, 1):
         beginning = line.lstrip(" \t")
         if beginning and not beginning.startswith("#"):
@@ -215,9 +211,8 @@ def parse_plain_line(line: str) -> tuple[Triple, int] | None:
     try:
         subject, predicate, rest = line.split(" ", 2)
         object_, _, end = rest.rpartition(' "')
-        return (PLAIN_IRIS[subject], PLAIN_IRIS[predicate], PLAIN_OBJECTS[object_]), PLAIN_TIMES[
-            end
-        ]
+        triple = PLAIN_IRIS[subject], PLAIN_IRIS[predicate], PLAIN_OBJECTS[object_]
+        return triple, PLAIN_TIMES[end]
     except (ValueError, KeyError):  # fewer terms, or one that is not plain
         return None
 

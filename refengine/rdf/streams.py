@@ -140,22 +140,16 @@ def read_elements(source: Source) -> CanonicalIterator:
 
 def _read_elements(source: Source) -> Iterator[Element]:
     number = position = 0
-    iris, objects, times = lines.PLAIN_IRIS, lines.PLAIN_OBJECTS, lines.PLAIN_TIMES
+    parse_plain_line, parse_line = lines.parse_plain_line, lines.parse_line_with_time
     new = tuple.__new__  # takes half the time of Element(…)
     try:
         with sources.open_lines(source) as texts:
             for number, line in enumerate(texts, 1):
-                # as lines.parse_plain_line does; most lines are plain, and need this loop alone
-                try:
-                    subject, predicate, rest = line.split(" ", 2)
-                    object_, _, end = rest.rpartition(' "')
-                    triple = iris[subject], iris[predicate], objects[object_]
-                    time = times[end]
-                except (ValueError, KeyError):
-                    found = lines.parse_line_with_time(line, f"{source}:{number}")
-                    if found is None:
-                        continue
-                    triple, time = found
+                # most lines are plain, and need no place
+                found = parse_plain_line(line) or parse_line(line, f"{source}:{number}")
+                if found is None:
+                    continue
+                triple, time = found
                 position += 1
                 yield new(Element, (frozenset((triple,)), time, position, None, None))
     except UnicodeDecodeError as error:  # of some line from here on: it is decoded in advance
