@@ -58,6 +58,7 @@ def test_the_text_of_a_rule_has_no_links():
     (told,) = rule_texts_of("**AB-1** One [*two* three](docs/a.md#b).", "SPEC.md").values()
     assert (told.text, told.title) == ("One *two* three.", "One *two* three")
     assert not [rule for rule, each in rule_texts().items() if "](" in each.text + each.title]
+    assert "*Function* `core.window.active`. *Source*" in rule_texts()["WIN-4"].text
 
 
 def test_values_are_found_in_lists():
