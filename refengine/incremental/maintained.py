@@ -46,8 +46,8 @@ from refengine.model.elements import (
 from refengine.model.errors import Unsupported
 from refengine.sparql.datasets import DEFAULT_GRAPH, name_of_window, triples_by_graph
 
-# Where more elements leave at once and none stays, all is made anew: as long as this many take
-MOST_RETRACTED = 200
+# To make a body anew takes about as long as to retract so many elements.
+MOST_RETRACTED = 300
 
 
 class ContentFollower:
@@ -99,9 +99,9 @@ class ContentFollower:
         self.body.flush()
         self.contents: list[Content] = [range(0)] * len(self.elements)
 
-    def keeps_nothing(self, content: Content) -> bool:
-        """Return whether the next content of the only window has no element that it holds, and to
-        begin anew takes less time than to retract all of them.
+    def is_quicker_anew(self, content: Content) -> bool:
+        """Return whether to begin anew takes less time than to retract what leaves: the only window
+        holds many elements, and none of them is in its next content.
         """
         before = self.contents[0]
         return (
@@ -396,7 +396,7 @@ class MaintainedAnswers:
 
     def _move_to(self, contents: Sequence[Content]) -> None:
         """Retract the elements that leave the windows, and insert those that enter them."""
-        if self.follower.keeps_nothing(contents[0]):
+        if self.follower.is_quicker_anew(contents[0]):
             self.delta.retract_all()
             self.follower.begin()
         else:
