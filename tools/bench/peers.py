@@ -41,9 +41,9 @@ ENGINES = {
     "kafka-streams": "its windows; the answers are ours",
 }
 ABSENT = {
-    "pydbsp": "its package needs Python 3.12, and no program here uses it",
-    "yabench-oracle": "no package registry has it",
-    "csrbench-oracle": "no package registry has it",
+    "pydbsp": "no program here uses it",
+    "yabench-oracle": "neither PyPI nor npm has it",
+    "csrbench-oracle": "neither PyPI nor npm has it",
 }
 
 
