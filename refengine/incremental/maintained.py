@@ -106,7 +106,7 @@ class ContentFollower:
         before = self.contents[0]
         return (
             len(self.contents) == 1
-            and not self.static_graphs
+            and not any(self.static_graphs.values())
             and type(before) is range
             and type(content) is range
             and len(before) >= MOST_RETRACTED
