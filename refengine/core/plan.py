@@ -16,6 +16,7 @@ from refengine.core.profile import refuse_incomplete
 from refengine.core.query import (
     BORDERED,
     CLOSING,
+    ON_THEIR_OWN,
     Query,
     Window,
     WindowKind,
@@ -24,7 +25,7 @@ from refengine.core.query import (
 )
 from refengine.core.semantics import Semantics
 from refengine.core.static import refuse_unknown_graphs
-from refengine.core.values import R2S, T0, Condition, End
+from refengine.core.values import R2S, T0, Closure, Condition, End
 from refengine.core.window import WindowView
 from refengine.model.elements import (
     Element,
@@ -38,6 +39,7 @@ from refengine.model.errors import (
     InvalidQuery,
     InvalidSemantics,
     RefengineError,
+    require,
 )
 from refengine.model.messages import nearest, shortened
 from refengine.sparql.grammar import place_in_body
@@ -164,6 +166,9 @@ def _admit_all(
     late: list[Element] = []
     for name in dict.fromkeys(spec.stream for spec in query.windows):
         refuse_no_stream(name, streams[name])
+        if semantics.late_for.is_window:
+            kept[name] = tuple(streams[name].elements)
+            continue
         try:
             admitted = admit(streams[name].elements, semantics.allowed_lateness)
         except RefengineError as error:
@@ -179,12 +184,25 @@ def _own_instants(
     """Return the own instant of each arrival: its id if the window is tuple-based, else its t_app
     as the windows see it (TICK-6).
     """
+    if semantics.late_for.is_window:
+        return watermarks(arrivals, has_sentinel, require(semantics.watermark_delay))
     if first.spec.kind is not WindowKind.TUPLE:
         shift = tick.shift_of_own_instants(semantics)
         return [arrival.app + shift for arrival in arrivals]
     own = list(first.ids)
     if has_sentinel:
         own.append(next_id(own))
+    return own
+
+
+def watermarks(arrivals: Sequence[Element], has_sentinel: bool, delay: int) -> list[int]:
+    """MOD-5: Return the watermark after each arrival: the greatest app so far, less the delay. The
+    sentinel brings the horizon itself. After elements at 3, 9 and 5 it is 1, 7 and 7 with a delay
+    of 2.
+    """
+    own = [greatest - delay for greatest in accumulate((each.app for each in arrivals), max)]
+    if has_sentinel:
+        own[-1] = arrivals[-1].app
     return own
 
 
@@ -210,7 +228,7 @@ def check_meaning(query: Query, semantics: Semantics) -> None:
     problems = chain(
         _problems_of_closure(kinds, semantics), _problems_of_statements(query, semantics)
     )
-    for problem in problems:
+    for problem in chain(problems, _problems_of_windows_on_their_own(query, semantics)):
         raise InvalidSemantics(problem, rule="QRY-5")
 
 
@@ -249,6 +267,29 @@ def _problems_of_statements(query: Query, semantics: Semantics) -> Iterator[str]
         reason = why_not_consumed(query)
         if reason is not None:
             yield f"consumption={semantics.consumption} {reason}; write consumption=unrestricted"
+
+
+def _problems_of_windows_on_their_own(query: Query, semantics: Semantics) -> Iterator[str]:
+    """Yield why the windows of a query cannot be reported each on its own, or only so."""
+    if not semantics.reported_windows.is_each:
+        if any(spec.kind is WindowKind.SESSION for spec in query.windows):
+            yield "sessions are each reported on their own; write reported_windows=every"
+        return
+    first = query.windows[0]
+    if len(query.windows) > 1 or first.kind not in ON_THEIR_OWN:
+        yield (
+            "reported_windows=every needs one window of kind time or session; "
+            "write reported_windows=active"
+        )
+    elif first.kind is WindowKind.TIME and first.lag:
+        yield "reported_windows=every needs a window without a lag; write reported_windows=active"
+    if first.kind is WindowKind.SESSION and semantics.closure is not Closure.RIGHT_OPEN:
+        yield "a session is [first, end); write closure=[)"
+    if query.r2s is not None and not query.r2s.emits_whole_answers:
+        yield (
+            f"the query states {query.r2s}, which compares with the answer before; "
+            "write reported_windows=active"
+        )
 
 
 def why_not_consumed(query: Query) -> str | None:
@@ -329,9 +370,10 @@ def horizon(windows: Iterable[Window], elements: Sequence[Element], end: int | E
             )
             return last_end + max(map(window.longest_stay, windows)) + 2
         case int():
-            if elements and end <= elements[-1].app:
+            newest = max((element.app for element in elements), default=None)
+            if newest is not None and end <= newest:
                 raise InvalidSemantics(
-                    f"horizon {end} is not after the last element, at {elements[-1].app}",
+                    f"horizon {end} is not after the last element, at {newest}",
                     rule="ENG-1",
                 )
             return end

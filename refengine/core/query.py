@@ -32,7 +32,8 @@ from refengine.sparql.translate import read_body
 
 class WindowKind(StrEnum):
     """The kinds of windows. Those of SECRET (`time`, `tuple`) count application time, or tuple ids,
-    which are the positions of elements from 1. The others are CQL's.
+    which are the positions of elements from 1. A `session` lasts until nothing comes for a gap, its
+    size. The others are CQL's.
     """
 
     TIME = "time"
@@ -43,6 +44,7 @@ class WindowKind(StrEnum):
     LANDMARK = "landmark"
     ROWS = "rows"
     PARTITION = "partition"
+    SESSION = "session"
 
 
 class Unit(StrEnum):
@@ -53,13 +55,31 @@ class Unit(StrEnum):
 
 
 SIZED = frozenset(
-    {WindowKind.TIME, WindowKind.TUPLE, WindowKind.RANGE, WindowKind.ROWS, WindowKind.PARTITION}
+    {
+        WindowKind.TIME,
+        WindowKind.TUPLE,
+        WindowKind.RANGE,
+        WindowKind.ROWS,
+        WindowKind.PARTITION,
+        WindowKind.SESSION,
+    }
 )
-SLIDING = SIZED - {WindowKind.PARTITION}
+SLIDING = SIZED - {WindowKind.PARTITION, WindowKind.SESSION}
 SPANNING = frozenset({WindowKind.TIME, WindowKind.TUPLE, WindowKind.RANGE})
 COUNTING = frozenset({WindowKind.TUPLE, WindowKind.ROWS})
-BORDERED = frozenset({WindowKind.TIME, WindowKind.TUPLE, WindowKind.RANGE, WindowKind.LANDMARK})
-CLOSING = frozenset({WindowKind.TIME, WindowKind.TUPLE, WindowKind.RANGE, WindowKind.NOW})
+BORDERED = frozenset(
+    {
+        WindowKind.TIME,
+        WindowKind.TUPLE,
+        WindowKind.RANGE,
+        WindowKind.LANDMARK,
+        WindowKind.SESSION,
+    }
+)
+CLOSING = frozenset(
+    {WindowKind.TIME, WindowKind.TUPLE, WindowKind.RANGE, WindowKind.NOW, WindowKind.SESSION}
+)
+ON_THEIR_OWN = frozenset({WindowKind.TIME, WindowKind.SESSION})  # REP-14
 LAGGING = frozenset({WindowKind.TIME, WindowKind.RANGE})
 POSITIONS = ("subject", "predicate", "object")
 Word = TypeVar("Word", bound=StrEnum)
@@ -319,7 +339,9 @@ class WindowTable(TypedDict, total=False):
     stream: Required[str]
     kind: Required[
         WindowKind
-        | Literal["time", "tuple", "range", "now", "unbounded", "landmark", "rows", "partition"]
+        | Literal[
+            "time", "tuple", "range", "now", "unbounded", "landmark", "rows", "partition", "session"
+        ]
     ]
     size: int | timedelta
     slide: int | timedelta

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from heapq import merge
-from itertools import chain, groupby
+from itertools import groupby
 from typing import NamedTuple
 
 from refengine.core import report, tick, window
@@ -19,6 +19,7 @@ from refengine.core.report import Firing
 from refengine.core.semantics import Semantics
 from refengine.core.values import Condition
 from refengine.core.window import Content, Frame, WindowView
+from refengine.model.elements import Element
 from refengine.model.errors import RefengineError, TooManyReports, require
 from refengine.model.messages import display
 
@@ -32,21 +33,24 @@ Cut = Callable[[Sequence[WindowView], Sequence[int], range], Iterator[Stretch]]
 
 class WindowContent(NamedTuple):
     """What a window holds at an evaluation: its number n (None where windows have no numbers, or
-    the window has no scope), and its content as ascending indices of its stream's elements.
+    the window has no scope), and its content as ascending indices of its stream's elements. A
+    session has its borders (WIN-23), which no number gives.
     """
 
     n: int | None
     content: Content
+    borders: tuple[int, int] | None = None
 
 
 class Evaluation(NamedTuple):
-    """An evaluation: the instant t, the index, from 0, of the arrival that triggered it, and what
-    each window of the query holds.
+    """An evaluation: the instant t, the index, from 0, of the arrival that triggered it, what
+    each window of the query holds, and whether its report takes back an earlier one (REP-16).
     """
 
     t: int
     arrival: int
     windows: tuple[WindowContent, ...]
+    takes_back: bool = False
 
     @property
     def content(self) -> Content:
@@ -65,26 +69,6 @@ class ReportState:
     reported: tuple[Content, ...]
     at_instant_before: tuple[Content, ...]
     count: int = 0
-
-
-def evaluations(planned: Plan, max_reports: int = MAX_REPORTS) -> Iterator[Evaluation]:
-    """Yield the evaluations of a plan, in order. Raises TooManyReports, and RefengineError for what
-    is no plan.
-    """
-    if not isinstance(planned, Plan):
-        reason = f"must be a Plan, got {display(planned)}; write plan(query, streams, semantics)"
-        raise RefengineError(reason, rule="ENG-2", place="plan")
-    refuse_no_bound(max_reports)
-    return chain.from_iterable(evaluation_groups(planned, max_reports))
-
-
-def evaluation_groups(
-    planned: Plan, max_reports: int = MAX_REPORTS
-) -> Iterator[Iterator[Evaluation]]:
-    """Yield the evaluations of a plan, grouped: a group has one arrival, and one content of each
-    window (ENG-2).
-    """
-    return Schedule(planned, max_reports).groups()
 
 
 def refuse_no_bound(value: object) -> None:
@@ -134,10 +118,13 @@ class Schedule:
         was looked at. Return None for an arrival that is not looked at. This must have been
         called for the arrivals before it.
         """
+        return self.look_at_arrival(k, self.planned.arrivals[k])
+
+    def look_at_arrival(self, k: int, arrival: Element) -> range | None:
+        """Do what `look_at` does, with the time of `arrival` for that of arrival k."""
         if self.last_tick is None and not self.begin():
             return None
         last = require(self.last_tick)
-        arrival = self.planned.arrivals[k]
         own = self.planned.own[k]
 
         interval = tick.instants_of_arrival(self.planned.semantics.tick, arrival, own, last)

@@ -481,4 +481,124 @@ class AllowedLateness(NamedValue):
     REJECT = "reject", "MOD-2"
 
 
+class ReportedWindows(NamedValue):
+    """Which windows a report is about (REP-14): the active one, or each one that is there."""
+
+    ACTIVE = "active", "REP-14", "It reports only the active window"
+    EVERY = "every", "REP-14", "It reports every window that is open, each on its own"
+
+    @property
+    def is_each(self) -> bool:
+        """Whether each window is reported on its own."""
+        match self:
+            case ReportedWindows.ACTIVE:
+                return False
+            case ReportedWindows.EVERY:
+                return True
+
+
+class Panes(NamedValue):
+    """What a window shows when it is reported again (REP-16)."""
+
+    ACCUMULATING = "accumulating", "REP-16", "It shows all that a window holds, each time"
+    DISCARDING = "discarding", "REP-16", "It shows only what a window has not shown before"
+    RETRACTING = "retracting", "REP-16", "It takes back what a window showed before"
+    REPLACING = "replacing", "REP-16", "It takes back what a session showed with other borders"
+
+    @property
+    def is_new_elements(self) -> bool:
+        """Whether a report shows only what the window has not shown before."""
+        match self:
+            case Panes.DISCARDING:
+                return True
+            case Panes.ACCUMULATING | Panes.RETRACTING | Panes.REPLACING:
+                return False
+
+    def takes_back(self, before: tuple[int, int] | None, now: tuple[int, int] | None) -> bool:
+        """Return whether what was shown with the borders `before` is taken back where the same
+        window is shown with the borders `now`.
+        """
+        match self:
+            case Panes.RETRACTING:
+                return True
+            case Panes.REPLACING:
+                return before != now
+            case Panes.ACCUMULATING | Panes.DISCARDING:
+                return False
+
+
+class LateFor(NamedValue):
+    """For what an element out of order is late (MOD-5): for its stream, or for a window."""
+
+    STREAM = "stream", "MOD-5", "It drops a late element from the stream"
+    WINDOW = "window", "MOD-5", "It drops a late element from the windows that have expired"
+
+    @property
+    def is_window(self) -> bool:
+        """Whether each window decides whether an element is late."""
+        match self:
+            case LateFor.STREAM:
+                return False
+            case LateFor.WINDOW:
+                return True
+
+
+class ExpiryRule(NamedValue):
+    """Which watermark expires a window (WIN-22): one that reaches close + grace, or one past it."""
+
+    REACHED = "reached", "WIN-22"
+    PASSED = "passed", "WIN-22"
+
+    @property
+    def needs_later_watermark(self) -> bool:
+        """Whether a watermark at close + grace does not expire the window."""
+        match self:
+            case ExpiryRule.REACHED:
+                return False
+            case ExpiryRule.PASSED:
+                return True
+
+
+class ExactGap(NamedValue):
+    """Whether an element exactly a gap after a session joins it (WIN-23)."""
+
+    JOINS = "joins", "WIN-23", "A session takes in an element exactly a gap later"
+    PARTS = "parts", "WIN-23", "An element exactly a gap later begins another session"
+
+    @property
+    def is_within(self) -> bool:
+        """Whether such an element joins."""
+        match self:
+            case ExactGap.JOINS:
+                return True
+            case ExactGap.PARTS:
+                return False
+
+
+class ExpiredSession(NamedValue):
+    """Whether an element can still join a session that has expired (WIN-23)."""
+
+    GONE = "gone", "WIN-23", "No element joins a session that has expired"
+    JOINED = "joined", "WIN-23", "An element joins also a session that has expired"
+
+    @property
+    def is_joined(self) -> bool:
+        """Whether an element can join it."""
+        match self:
+            case ExpiredSession.GONE:
+                return False
+            case ExpiredSession.JOINED:
+                return True
+
+
+class SessionBorder(NamedValue):
+    """Where a session is said to close (WIN-23): a gap after its last element, at it, or at the next
+    instant.
+    """
+
+    GAP = "gap", "WIN-23"
+    LAST = "last", "WIN-23"
+    NEXT = "next", "WIN-23"
+
+
 Conditions = frozenset[Condition]

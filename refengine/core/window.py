@@ -24,7 +24,7 @@ Content = Sequence[int]
 # CQL's windows: the latest one that has ended is shown (WIN-12)
 SHOWN_ENDED = frozenset({WindowKind.RANGE, WindowKind.NOW})
 # a landmark window opens and never closes
-TWO_BORDERS = BORDERED - {WindowKind.LANDMARK}
+TWO_BORDERS = BORDERED - {WindowKind.LANDMARK, WindowKind.SESSION}
 
 
 class Frame(NamedTuple):
@@ -83,6 +83,8 @@ def view(
     spec = with_slide(spec, semantics.slide)
     times = element_instants(spec, elements)
     t1 = next(iter(times), None)
+    if semantics.late_for.is_window:
+        t1 = min(times, default=None)
     t0 = origin(spec, semantics, t1, registered)
     frame_of_view = None
     if t0 is not None:
@@ -242,11 +244,14 @@ def policy(
 
 def longest_stay(spec: Window) -> int:
     """ENG-1: Return how long after an element's end a window can still hold it, at most: ω and the
-    lag, or for a `range` with slide L, which is shown until the next one ends, L − 1 more.
+    lag, or for a `range` with slide L, which is shown until the next one ends, L − 1 more; for a
+    session its gap.
     """
     stay = spec.span + spec.lag
     if spec.kind is WindowKind.RANGE:
         stay += spec.step - 1
+    if spec.kind is WindowKind.SESSION:
+        stay += require(spec.size)
     return stay
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from refengine.core.values import AllowedLateness
+from refengine.core.values import AllowedLateness, LateFor
 from refengine.enumeration.inputs import Arrival, Inputs
 from refengine.model.elements import Element
 
@@ -20,6 +20,8 @@ class Elements(Inputs):
         match self.semantics.allowed_lateness:
             case AllowedLateness.REJECT:
                 return False  # a stream out of order is refused
+            case int() if self.semantics.late_for is LateFor.WINDOW:
+                return False  # it is late for some windows (WIN-22)
             case int(bound):
                 return any(other.app - element.app > bound for other in before)
 
@@ -28,11 +30,15 @@ class Elements(Inputs):
         return [e for i, e in enumerate(elements) if self.is_late(e, elements[:i])]
 
     def admitted(self, elements: Sequence[Element]) -> list[Element]:
-        """MOD-2: Return the elements of a stream that are not late, in the order of app, ties in
-        arrival order.
+        """MOD-2, MOD-5: Return the elements of a stream that are not late for it, in the order of
+        app, ties in arrival order; in arrival order where a window decides what is late.
         """
         in_time = [e for i, e in enumerate(elements) if not self.is_late(e, elements[:i])]
-        return sorted(in_time, key=lambda element: element.app)
+        match self.semantics.late_for:
+            case LateFor.STREAM:
+                return sorted(in_time, key=lambda element: element.app)
+            case LateFor.WINDOW:
+                return in_time
 
     def late_before(self, trigger: Arrival) -> int:
         """MOD-2: Return how many elements were dropped before the trigger arrived."""

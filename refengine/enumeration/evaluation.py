@@ -9,7 +9,7 @@ from functools import cache
 
 from refengine.core.query import Window, WindowKind
 from refengine.core.semantics import Semantics
-from refengine.core.values import R2S, End, Instant
+from refengine.core.values import R2S, End, Instant, LateFor
 from refengine.enumeration.inputs import Arrival, Content, EmittedRelation
 from refengine.enumeration.relations import Relations
 from refengine.model.elements import Bag, Dataset, Element
@@ -62,7 +62,7 @@ class Enumeration(Relations):
 
     def merged(self) -> list[Arrival]:
         """ENG-5: Return the elements of all streams by app, then sys, then the order in which the
-        windows name the streams.
+        windows name the streams. MOD-5: by sys alone where a window decides what is late.
         """
         names = list(self.elements)
         arrivals = [
@@ -70,7 +70,13 @@ class Enumeration(Relations):
             for name in names
             for place, element in enumerate(self.elements[name])
         ]
-        return sorted(arrivals, key=lambda a: (a.app, a.sys, names.index(require(a.stream))))
+        match self.semantics.late_for:
+            case LateFor.STREAM:
+                return sorted(
+                    arrivals, key=lambda a: (a.app, a.sys, names.index(require(a.stream)))
+                )
+            case LateFor.WINDOW:
+                return sorted(arrivals, key=lambda a: a.sys)
 
     def first_start(self) -> int:
         """ENG-5: Return the instant at which the first interval starts: the least s0."""
@@ -102,8 +108,11 @@ class Enumeration(Relations):
 
     def reach(self, window: Window) -> int:
         """ENG-1, WIN-20: Return how long after an element's end a window can still show it: ω and
-        the lag. A range, which is shown until the next one ends, shows it for L − 1 more.
+        the lag. A range, which is shown until the next one ends, shows it for L − 1 more; a session
+        has its gap for ω.
         """
+        if window.kind is WindowKind.SESSION:
+            return require(window.size)
         if window.kind is WindowKind.RANGE:
             return self.span(window) + self.slide(window) - 1 + window.lag
         return self.span(window) + window.lag
@@ -134,7 +143,7 @@ class Enumeration(Relations):
         base: Bag = Counter()
         last_output: Bag = Counter()
         last_contents: tuple[Content, ...] = tuple(() for _ in self.windows)
-        for t, k, windows in self.reports():
+        for t, k, windows, takes_back in self.reports():
             contents = tuple(window.content for window in windows)
             rows = self.collect(answer(self.dataset(contents)))
             old = self.collect(answer(self.dataset(self.still_there(contents, last_contents))))
@@ -144,7 +153,9 @@ class Enumeration(Relations):
                 trigger = self.arrivals[k]
                 late = self.late_before(trigger)
                 stamp = self.stamp(t, k)
-                yield EmittedRelation(t, trigger.app, borders, stamp, contents, late, output)
+                yield EmittedRelation(
+                    t, trigger.app, borders, stamp, contents, late, output, takes_back
+                )
             base = self.rebase(base, rows)
             last_output = output
             last_contents = contents

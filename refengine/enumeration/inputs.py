@@ -46,19 +46,20 @@ class ShownWindow(NamedTuple):
 
 
 class QueryReport(NamedTuple):
-    """A report: the instant of the evaluation, the index of the arrival that triggered it, and what
-    each window shows.
+    """A report: the instant of the evaluation, the index of the arrival that triggered it, what
+    each window shows, and whether an earlier report that showed it is taken back (REP-16).
     """
 
     t: int
     arrival: int
     windows: tuple[ShownWindow, ...]
+    takes_back: bool = False
 
 
 class EmittedRelation(NamedTuple):
     """A relation that is emitted: the instant of the evaluation, the app of the arrival that
     triggered it, the borders of each window, the output instant, the content of each window, the
-    number of late elements, and the rows.
+    number of late elements, the rows, and whether they are taken back (REP-16).
     """
 
     t: int
@@ -68,6 +69,7 @@ class EmittedRelation(NamedTuple):
     contents: tuple[Content, ...]
     late: int
     rows: Bag
+    takes_back: bool = False
 
 
 class Inputs:
@@ -95,14 +97,16 @@ class Inputs:
 
     def all_integers(self) -> range:
         """Return all instants and ids that could matter: from the least to the greatest that the
-        arrivals, the semantics and the query name (and 0), with a margin of 2ω + β + 3 at both
-        ends. That is enough: a t0 that is not named comes at most ω + 1 before the least, and a
-        window that t0 cuts opens less than ω before it. The first window to end after the greatest
-        closes at most ω + β + 1 later. The rest is for the borders.
+        arrivals, the semantics and the query name (and 0), with a margin of 2ω + β + 3, and the
+        delay of the watermark, at both ends. That is enough: a t0 that is not named comes at most
+        ω + 1 before the least, and a window that t0 cuts opens less than ω before it. The first
+        window to end after the greatest closes at most ω + β + 1 later. The rest is for the
+        borders.
         """
         named = (self.semantics.t0, self.registered, 0)
         places = [value for value in named if isinstance(value, int)]
         places += [arrival.app for arrival in self.arrivals]
         places += [number for ids in self.ids.values() for number in ids]
         margin = max(2 * (window.size or 0) + (window.slide or 1) + 3 for window in self.windows)
+        margin += self.semantics.watermark_delay or 0
         return range(min(places) - margin, max(places) + margin + 1)

@@ -17,6 +17,7 @@ from itertools import chain, islice
 from typing import Any, NamedTuple, overload
 
 from refengine.core import report, schedule, tick, window
+from refengine.core.evaluations import evaluation_groups
 from refengine.core.moving import instants
 from refengine.core.plan import Plan
 from refengine.core.query import WindowKind
@@ -104,7 +105,7 @@ def _has_one_time_window(planned: Plan) -> bool:
 
 
 def time_window_groups(planned: Plan, max_reports: int) -> Iterator[Iterable[Evaluation]]:
-    """Yield the evaluations of a plan in groups, as `core.schedule.evaluation_groups` does. The
+    """Yield the evaluations of a plan in groups, as `core.evaluations.evaluation_groups` does. The
     plan must be one for which `is_covered_by_time_windows` holds. Raises TooManyReports.
     """
     evaluator = TimeWindowSchedule(planned, max_reports)
@@ -497,7 +498,7 @@ def partition_groups(planned: Plan, max_reports: int) -> Iterator[Sequence[Evalu
 
 
 def schedule_evaluations(planned: Plan, max_reports: int = MAX_REPORTS) -> Iterator[Evaluation]:
-    """Yield the evaluations of a plan in order, those of `core.schedule.evaluations`. Raises
+    """Yield the evaluations of a plan in order, those of `core.evaluations.evaluations`. Raises
     TooManyReports.
     """
     return chain.from_iterable(schedule_groups(planned, max_reports))
@@ -506,12 +507,13 @@ def schedule_evaluations(planned: Plan, max_reports: int = MAX_REPORTS) -> Itera
 def schedule_groups(
     planned: Plan, max_reports: int = MAX_REPORTS
 ) -> Iterator[Iterable[Evaluation]]:
-    """Yield the evaluations of a plan in groups, those of `core.schedule.evaluation_groups`. But a
-    group that is a `SimultaneousEvaluations` has several arrivals. Raises
-    TooManyReports.
+    """Yield the evaluations of a plan in groups, those of `core.evaluations.evaluation_groups`. But
+    a group that is a `SimultaneousEvaluations` has several arrivals. Raises TooManyReports.
     """
+    if planned.semantics.reported_windows.is_each:
+        return evaluation_groups(planned, max_reports)
     if is_covered_by_time_windows(planned):
         return time_window_groups(planned, max_reports)
     if is_single_partition(planned):
         return partition_groups(planned, max_reports)
-    return schedule.evaluation_groups(planned, max_reports)
+    return evaluation_groups(planned, max_reports)

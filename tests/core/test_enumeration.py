@@ -52,10 +52,17 @@ from refengine.core.values import (
     Consumption,
     Empty,
     End,
+    ExactGap,
+    ExpiredSession,
+    ExpiryRule,
     ExpirySeen,
     Instant,
+    LateFor,
     MissedInstants,
+    Panes,
     Partial,
+    ReportedWindows,
+    SessionBorder,
     Slide,
     Tick,
     Trigger,
@@ -105,13 +112,28 @@ STATIC = [
 ]
 KEYS = [("subject",), ("object",), ("urn:p",), ("subject", "urn:p"), ("predicate",)]
 REPORTS = [frozenset(report) for size in range(1, 5) for report in combinations(Condition, size)]
-KINDS = [kind for kind in WindowKind if kind is not WindowKind.TUPLE]
+KINDS = [kind for kind in WindowKind if kind not in (WindowKind.TUPLE, WindowKind.SESSION)]
 CLOSING = Semantics(
     **PLAIN | {"t0": 0, "closure": "[)", "report": "window-close,non-empty", "tick": "tuple"},
     empty="emit",
     horizon="flush",
     instant="close",
 )
+NOT_EACH = {
+    name: PLAIN[name]
+    for name in (
+        "exact_gap",
+        "expired_session",
+        "session_border",
+        "reported_windows",
+        "early_count",
+        "early_period",
+        "panes",
+        "late_for",
+        "watermark_delay",
+        "expiry_rule",
+    )
+}
 INTEGERS = {"offset": (-3, 9), "period": (1, 4), "anchor": (-3, 3)}
 CHOICES: dict[str, object] = {
     **{
@@ -247,6 +269,8 @@ def draw_case(rng: Random) -> Case:
     def member(kind: Iterable[object]) -> object:
         return rng.choice(list(kind))
 
+    if rng.randint(0, 3) == 0:
+        return draw_case_of_each_window(rng)
     windows, near = draw_windows(rng), rng.randint(-8, 8)
     policies = [T0.FIRST, T0.REACH, T0.EPOCH, T0.REGISTRATION]
     alone = windows[0].kind is WindowKind.TUPLE
@@ -272,6 +296,7 @@ def draw_case(rng: Random) -> Case:
     of_instants = report & {Condition.CLOSE, Condition.PERIODIC}
     is_marked = any(window.triggers for window in windows)
     semantics = Semantics(
+        **NOT_EACH,
         t0=t0,
         offset=rng.randint(-3, 9) if t0 is T0.EPOCH else None,
         closure=member(Closure) if any(window.kind in BORDERED for window in windows) else None,
@@ -308,6 +333,71 @@ def draw_case(rng: Random) -> Case:
     )
 
 
+def draw_case_of_each_window(rng: Random) -> Case:
+    """A query of one window, under a semantics by which each window is reported on its own."""
+    near = rng.randint(-8, 8)
+    kind = rng.choice((WindowKind.TIME, WindowKind.SESSION))
+    slide = rng.randint(1, 8) if kind is WindowKind.TIME else None
+    windows = (Window("s", kind, rng.randint(1, 6), slide),)
+
+    def member(kind: Iterable[object]) -> object:
+        return rng.choice(list(kind))
+
+    late_for = member(LateFor)
+    is_window = late_for is LateFor.WINDOW
+    ticks = (Tick.TUPLE, Tick.TIME) if is_window else tuple(Tick)
+    disorder = rng.choice((AllowedLateness.REJECT, rng.randint(0, 5)))
+    if is_window:
+        disorder = rng.choice((0, rng.randint(0, 8)))
+    elements = draw_stream(
+        rng, windows, near, disorder is AllowedLateness.REJECT, batched=rng.choice((False, True))
+    )
+    tick = member(ticks if all(e.batch is not None for e in elements) else ticks[:2])
+    report = member(REPORTS)
+    t0 = rng.choice([near, near, T0.FIRST, T0.REACH, T0.EPOCH])
+    after = rng.randint(1, 12) + max((e.app for e in elements), default=near)
+    semantics = Semantics(
+        t0=t0,
+        offset=rng.randint(-3, 9) if t0 is T0.EPOCH else None,
+        closure=member(Closure) if kind is WindowKind.TIME else Closure.RIGHT_OPEN,
+        slide=member(Slide),
+        partial=member(Partial),
+        exact_gap=member(ExactGap),
+        expired_session=member(ExpiredSession),
+        session_border=member(SessionBorder),
+        report=report,
+        close_rule=CloseRule.REACHED if is_window else member(CloseRule),
+        period=rng.randint(1, 4) if Condition.PERIODIC in report else None,
+        anchor=rng.choice((rng.randint(-3, 3), member(Anchor)))
+        if Condition.PERIODIC in report
+        else None,
+        change_baseline=ChangeBaseline.LAST,
+        change_scope=member(ChangeScope),
+        expiry_seen=ExpirySeen.REPLAYED,
+        missed_instants=MissedInstants.ALL,
+        tick=tick,
+        trigger=Trigger.ANY,
+        reported_windows=ReportedWindows.EVERY,
+        early_count=rng.choice((None, None, rng.randint(1, 3))),
+        early_period=rng.choice((None, None, rng.randint(1, 4))),
+        panes=member(Panes),
+        collection=member(Collection),
+        consumption=Consumption.UNRESTRICTED,
+        r2s=R2S.RSTREAM,
+        base=None,
+        empty=member((Empty.EMIT, Empty.SUPPRESS)),
+        horizon=rng.choice((End.NONE, End.FLUSH, End.FLUSH, after)),
+        instant=member(Instant),
+        allowed_lateness=disorder,
+        late_for=late_for,
+        watermark_delay=rng.choice((0, rng.randint(0, 4))) if is_window else None,
+        expiry_rule=member(ExpiryRule) if is_window else None,
+    )
+    answer = rng.choice((objects, count))
+    query = Query(windows, BODIES[answer])
+    return Case(query, {"s": elements, "r": Stream(())}, semantics, rng.choice(STATIC), answer)
+
+
 CASES = st.randoms(use_true_random=False).map(draw_case)
 
 
@@ -315,7 +405,7 @@ def windows(case: Case) -> Iterator[tuple]:
     """What the engine reports, before any query is asked."""
     plan = engine.plan(case.query, case.streams, case.semantics)
     return (
-        (e.t, e.arrival, tuple((w.n, tuple(w.content)) for w in e.windows))
+        (e.t, e.arrival, tuple((w.n, tuple(w.content)) for w in e.windows), e.takes_back)
         for e in engine.evaluations(plan)
     )
 
@@ -339,7 +429,14 @@ def relations(case: Case) -> Iterator[EmittedRelation]:
             for index, content in zip(indices, r.contents, strict=True)
         )
         yield EmittedRelation(
-            r.evaluation, r.trigger, tuple(r.windows), r.instant, contents, r.late, r.relation.rows
+            r.evaluation,
+            r.trigger,
+            tuple(r.windows),
+            r.instant,
+            contents,
+            r.late,
+            r.relation.rows,
+            r.takes_back,
         )
 
 
@@ -349,6 +446,7 @@ def numbered(reported: QueryReport) -> tuple:
         reported.t,
         reported.arrival,
         tuple((held.number, held.content) for held in reported.windows),
+        reported.takes_back,
     )
 
 
