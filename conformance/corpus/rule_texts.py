@@ -17,6 +17,7 @@ FOLDERS = (PACKAGE / "specification", PACKAGE.parent)  # installed, and in a che
 # the pages of rules, in the order of their sections: what a query means, then what is around it
 PAGES = (
     "SPEC.md",
+    "docs/firings.md",
     "docs/incremental.md",
     "docs/judging.md",
     "docs/files.md",

@@ -140,10 +140,7 @@ class FieldValues(TypedDict, total=False):
     early_count: int | Between | OneOf | Literal["none"] | Unknown | None
     early_period: _Span | Literal["none"] | Unknown | None
     panes: (
-        Panes
-        | OneOf
-        | Literal["accumulating", "discarding", "retracting", "replacing"]
-        | Unknown
+        Panes | OneOf | Literal["accumulating", "discarding", "retracting", "replacing"] | Unknown
     )
     collection: Collection | OneOf | Literal["bag", "set"] | Unknown
     consumption: Consumption | OneOf | Literal["unrestricted", "recent", "chronological"] | Unknown
