@@ -29,7 +29,7 @@ from refengine.model.elements import (
     valid,
     with_integers,
 )
-from refengine.model.errors import InvalidQuery, InvalidStream, RefengineError
+from refengine.model.errors import InvalidQuery, InvalidStream, RefengineError, Unsupported
 from refengine.model.held import as_integer
 from refengine.model.messages import display
 
@@ -223,6 +223,13 @@ class Arrivals:
 
     def __init__(self, query: Query, streams: Iterable[str], semantics: Semantics) -> None:
         declared = list(streams)
+        if semantics.reported_windows.is_each:
+            raise Unsupported(
+                "where every window is reported, elements are not pushed one by one; "
+                "write evaluate(…), which takes whole streams",
+                rule="ENG-8",
+                place="reported_windows",
+            )
         specs = [view.spec for view in plan_without_elements(query, declared, semantics).views]
         self.semantics = semantics
         self.declared = declared

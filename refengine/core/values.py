@@ -592,8 +592,8 @@ class ExpiredSession(NamedValue):
 
 
 class SessionBorder(NamedValue):
-    """Where a session is said to close (WIN-23): a gap after its last element, at it, or at the next
-    instant.
+    """Where a session is said to close (WIN-23): a gap after its last element, at this element, or
+    at the next instant.
     """
 
     GAP = "gap", "WIN-23"

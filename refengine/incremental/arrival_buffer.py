@@ -180,6 +180,13 @@ def _streamed_window(query: Query, semantics: Semantics) -> Window:
         raise Unsupported(
             "a query with several windows needs its streams whole", rule="ENG-6", place="windows"
         )
+    if semantics.reported_windows.is_each:
+        raise Unsupported(
+            "where every window is reported, a stream must be given whole; "
+            "write reported_windows=active",
+            rule="ENG-6",
+            place="reported_windows",
+        )
     if isinstance(semantics.allowed_lateness, int):
         raise Unsupported(
             "a stream that is reordered must be given whole; write allowed_lateness=reject",

@@ -381,6 +381,7 @@ def why_not_in_parts(query: Query, semantics: Semantics) -> str | None:
     is_append = engine.operator(query, semantics).reads_kept_content
     unbounded = next((spec.kind for spec in query.windows if spec.kind not in BOUNDED), None)
     reasons = {
+        f"reported_windows={semantics.reported_windows}": semantics.reported_windows.is_each,
         f"windows of kind {unbounded}, which have no bounds in time": unbounded,
         f"the {semantics.tick} tick": semantics.tick.needs_batches,
         f"base={semantics.base}, which may be any time ago": (

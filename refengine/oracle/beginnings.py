@@ -126,7 +126,7 @@ def _range_without_loss(planned: engine.Plan) -> tuple[int, int]:
     With ω = 10, β = 5 and elements at 3 and 12 the range is from -11 to 3.
     """
     first_of = {
-        n: view.times[0] + view.spec.lag for n, view in enumerate(planned.views) if view.times
+        n: view.t1 + view.spec.lag for n, view in enumerate(planned.views) if view.t1 is not None
     }
     if not first_of:
         nothing_before = planned.own[-1] if planned.own else 0

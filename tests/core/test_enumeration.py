@@ -269,8 +269,6 @@ def draw_case(rng: Random) -> Case:
     def member(kind: Iterable[object]) -> object:
         return rng.choice(list(kind))
 
-    if rng.randint(0, 3) == 0:
-        return draw_case_of_each_window(rng)
     windows, near = draw_windows(rng), rng.randint(-8, 8)
     policies = [T0.FIRST, T0.REACH, T0.EPOCH, T0.REGISTRATION]
     alone = windows[0].kind is WindowKind.TUPLE
