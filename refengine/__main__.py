@@ -541,6 +541,8 @@ def _as_json(query: Query, report: Report, witnesses: Sequence[str]) -> dict[str
         ]
     if report.late:
         shown["late"] = report.late
+    if report.key:
+        shown["key"] = list(report.key)
     if report.takes_back:
         shown["takes_back"] = True
     return {

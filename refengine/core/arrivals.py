@@ -207,6 +207,21 @@ def order_of_pushes(
     ]
 
 
+def refuse_whole_streams(query: Query, semantics: Semantics) -> None:
+    """ENG-8: Refuse a query of which whole streams are needed. Raises Unsupported."""
+    reason = None
+    if semantics.reported_windows.is_each:
+        reason = "where every window is reported"
+    elif any(spec.is_keyed for spec in query.windows):
+        reason = "for a window with a key"
+    if reason is not None:
+        raise Unsupported(
+            f"{reason}, elements are not pushed one by one; "
+            "write evaluate(…), which takes whole streams",
+            rule="ENG-8",
+        )
+
+
 def pair(before: Element | None, element: Element) -> list[Element]:
     """Return an element and the one before it, if there is one."""
     if before is None:
@@ -223,13 +238,7 @@ class Arrivals:
 
     def __init__(self, query: Query, streams: Iterable[str], semantics: Semantics) -> None:
         declared = list(streams)
-        if semantics.reported_windows.is_each:
-            raise Unsupported(
-                "where every window is reported, elements are not pushed one by one; "
-                "write evaluate(…), which takes whole streams",
-                rule="ENG-8",
-                place="reported_windows",
-            )
+        refuse_whole_streams(query, semantics)
         specs = [view.spec for view in plan_without_elements(query, declared, semantics).views]
         self.semantics = semantics
         self.declared = declared

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain
 
-from refengine.core.firings import FiringSchedule
+from refengine.core.firings import schedule_of_one_key
+from refengine.core.keys import KeyedSchedule
 from refengine.core.plan import Plan
-from refengine.core.schedule import MAX_REPORTS, Evaluation, Schedule, refuse_no_bound
+from refengine.core.schedule import MAX_REPORTS, Evaluation, refuse_no_bound
 from refengine.model.errors import RefengineError
 from refengine.model.messages import display
 
@@ -29,6 +30,6 @@ def evaluation_groups(
     """Yield the evaluations of a plan, grouped: a group has one arrival, and one content of each
     window (ENG-2).
     """
-    if planned.semantics.reported_windows.is_each:
-        return FiringSchedule(planned, max_reports).groups()
-    return Schedule(planned, max_reports).groups()
+    if planned.views[0].spec.is_keyed:
+        return KeyedSchedule(planned, max_reports).groups()
+    return schedule_of_one_key(planned, max_reports).groups()

@@ -16,13 +16,19 @@ from refengine.core.schedule import (
     Evaluation,
     Schedule,
     WindowContent,
-    is_sentinel,
     refuse_too_many_reports,
 )
 from refengine.core.values import Condition, SessionBorder
 from refengine.core.window import Content, borders, borders_of_window
 from refengine.model.elements import valid
 from refengine.model.errors import require
+
+
+def schedule_of_one_key(planned: Plan, max_reports: int) -> Schedule:
+    """Return the schedule of a plan without keys: of the active windows, or of every window."""
+    if planned.semantics.reported_windows.is_each:
+        return FiringSchedule(planned, max_reports)
+    return Schedule(planned, max_reports)
 
 
 class Shown(NamedTuple):
@@ -64,8 +70,8 @@ class FiringSchedule(Schedule):
     def __init__(self, planned: Plan, max_reports: int = MAX_REPORTS) -> None:
         super().__init__(planned, max_reports)
         self.windows: list[HeldWindow] = []  # in the order of their first instants
-        self.taken_in = 0  # the number of elements that windows have taken in, or refused
-        self.greatest: int | None = None  # app of these elements
+        self.taken_in = 0  # the number of arrivals that windows have taken in, or refused
+        self.watermark: int | None = None  # after these arrivals
 
     def arrive(self, k: int) -> Iterator[Iterator[Evaluation]]:
         """Yield the evaluations of arrival k, from 0, each as a group. Those of the arrivals before
@@ -116,16 +122,18 @@ class FiringSchedule(Schedule):
         """
         semantics = self.planned.semantics
         touched: list[HeldWindow] = []
+        (counts,) = self.planned.counts
         while self.taken_in < k:
             app = self.planned.arrivals[self.taken_in].app
             if app > t and not semantics.late_for.is_window:
                 break
-            windows = self.windows_of(self.taken_in)
-            for window in windows:
-                window.content.append(self.taken_in)
-                if window not in touched:
-                    touched.append(window)
-            self.greatest = app if self.greatest is None else max(self.greatest, app)
+            index = counts[self.taken_in]
+            if counts[self.taken_in + 1] > index:  # not of another key, and no punctuation
+                for window in self.windows_of(index):
+                    window.content.append(index)
+                    if window not in touched:
+                        touched.append(window)
+            self.watermark = self.planned.own[self.taken_in]
             self.taken_in += 1
         return touched
 
@@ -198,9 +206,9 @@ class FiringSchedule(Schedule):
         after the elements taken in so far has reached, or passed, its close and the grace.
         """
         semantics = self.planned.semantics
-        if self.greatest is None or semantics.expiry_rule is None:
+        watermark = self.watermark
+        if watermark is None or semantics.expiry_rule is None:
             return False
-        watermark = self.greatest - require(semantics.watermark_delay)
         end = last + 1 + int(semantics.allowed_lateness)
         return watermark > end or (
             watermark == end and not semantics.expiry_rule.needs_later_watermark
@@ -326,7 +334,9 @@ class FiringSchedule(Schedule):
         """
         if t != window.last or t >= self.planned.own[k]:
             return False
-        if window.number is not None or is_sentinel(self.planned, k):
+        (counts,) = self.planned.counts
+        is_of_window = counts[k] < counts[min(k + 1, len(counts) - 1)]
+        if window.number is not None or not is_of_window:
             return True
         return not self.is_near(window, *valid(self.planned.arrivals[k]))
 

@@ -25,9 +25,10 @@ from refengine.core.query import (
 )
 from refengine.core.semantics import Semantics
 from refengine.core.static import refuse_unknown_graphs
-from refengine.core.values import R2S, T0, Closure, Condition, End
+from refengine.core.values import R2S, T0, Closure, Condition, End, Watermark
 from refengine.core.window import WindowView
 from refengine.model.elements import (
+    TIME_BOUND,
     Element,
     Stream,
     admit,
@@ -70,6 +71,11 @@ class Plan:
         """Whether instants are ids: a tuple-based window is the only one of its query (QRY-5)."""
         return self.views[0].spec.kind is WindowKind.TUPLE
 
+    @property
+    def has_one_window(self) -> bool:
+        """Whether the query has one window, which does not stand for one of each key (WIN-24)."""
+        return len(self.views) == 1 and not self.views[0].spec.is_keyed
+
     def late_before(self, arrival: Element) -> int:
         """MOD-2: Return how many elements had been dropped as late when an element arrived."""
         return bisect_left(self.late, arrival.sys, key=attrgetter("sys"))
@@ -87,7 +93,9 @@ def plan(query: Query, streams: Mapping[str, Stream], semantics: Semantics) -> P
     views = tuple(
         window.view(spec, kept[spec.stream], semantics, query.registered) for spec in query.windows
     )
-    arrivals, counts = merge_streams(kept)
+    arrivals, counts = merge_streams(
+        with_punctuations(kept, streams, semantics), semantics.late_for.is_window
+    )
 
     final = sentinel(views, arrivals, late, semantics)
     if final is not None:
@@ -97,7 +105,7 @@ def plan(query: Query, streams: Mapping[str, Stream], semantics: Semantics) -> P
         semantics,
         views,
         arrivals,
-        _own_instants(views[0], arrivals, final is not None, semantics),
+        own_instants(views[0], arrivals, final is not None, semantics),
         tuple(counts[spec.stream] for spec in query.windows),
         tuple(sorted(late, key=attrgetter("sys"))),
     )
@@ -167,7 +175,10 @@ def _admit_all(
     for name in dict.fromkeys(spec.stream for spec in query.windows):
         refuse_no_stream(name, streams[name])
         if semantics.late_for.is_window:
-            kept[name] = tuple(streams[name].elements)
+            elements = streams[name].elements
+            if semantics.watermark is Watermark.PUNCTUATION:
+                elements = tuple(element for element in elements if element.graph)
+            kept[name] = tuple(elements)
             continue
         try:
             admitted = admit(streams[name].elements, semantics.allowed_lateness)
@@ -178,14 +189,14 @@ def _admit_all(
     return kept, late
 
 
-def _own_instants(
+def own_instants(
     first: WindowView, arrivals: Sequence[Element], has_sentinel: bool, semantics: Semantics
 ) -> list[int]:
     """Return the own instant of each arrival: its id if the window is tuple-based, else its t_app
     as the windows see it (TICK-6).
     """
     if semantics.late_for.is_window:
-        return watermarks(arrivals, has_sentinel, require(semantics.watermark_delay))
+        return watermarks(arrivals, has_sentinel, semantics)
     if first.spec.kind is not WindowKind.TUPLE:
         shift = tick.shift_of_own_instants(semantics)
         return [arrival.app + shift for arrival in arrivals]
@@ -195,15 +206,35 @@ def _own_instants(
     return own
 
 
-def watermarks(arrivals: Sequence[Element], has_sentinel: bool, delay: int) -> list[int]:
-    """MOD-5: Return the watermark after each arrival: the greatest app so far, less the delay. The
+def watermarks(arrivals: Sequence[Element], has_sentinel: bool, semantics: Semantics) -> list[int]:
+    """MOD-5: Return the watermark after each arrival: the greatest app so far, less the delay, or
+    that of the elements without triples; before the first of these it is before all times. The
     sentinel brings the horizon itself. After elements at 3, 9 and 5 it is 1, 7 and 7 with a delay
     of 2.
     """
-    own = [greatest - delay for greatest in accumulate((each.app for each in arrivals), max)]
+    delay = require(semantics.watermark_delay)
+    is_punctuated = semantics.watermark is Watermark.PUNCTUATION
+    apps = (
+        -TIME_BOUND if is_punctuated and element.graph else element.app - delay
+        for element in arrivals
+    )
+    own = list(accumulate(apps, max))
     if has_sentinel:
         own[-1] = arrivals[-1].app
     return own
+
+
+def with_punctuations(
+    kept: Mapping[str, Sequence[Element]], streams: Mapping[str, Stream], semantics: Semantics
+) -> dict[str, Sequence[Element]]:
+    """MOD-5: Return the elements of streams, and for the name None the punctuations, which are in
+    no window.
+    """
+    if semantics.watermark is not Watermark.PUNCTUATION:
+        return dict(kept)
+    (name,) = kept
+    punctuations = [element for element in streams[name].elements if not element.graph]
+    return {**kept, PUNCTUATIONS: punctuations}
 
 
 def next_id(ids: Sequence[int]) -> int:
@@ -228,7 +259,8 @@ def check_meaning(query: Query, semantics: Semantics) -> None:
     problems = chain(
         _problems_of_closure(kinds, semantics), _problems_of_statements(query, semantics)
     )
-    for problem in chain(problems, _problems_of_windows_on_their_own(query, semantics)):
+    problems = chain(problems, _problems_of_windows_on_their_own(query, semantics))
+    for problem in chain(problems, _problems_of_keys(query, semantics)):
         raise InvalidSemantics(problem, rule="QRY-5")
 
 
@@ -292,6 +324,17 @@ def _problems_of_windows_on_their_own(query: Query, semantics: Semantics) -> Ite
         )
 
 
+def _problems_of_keys(query: Query, semantics: Semantics) -> Iterator[str]:
+    """Yield why the window of a query cannot stand for one of each key."""
+    if not any(spec.is_keyed for spec in query.windows):
+        return
+    operator_stated = query.r2s or semantics.r2s
+    if len(query.windows) > 1:
+        yield "a window with a key is the only one of its query; leave out by"
+    if not operator_stated.emits_whole_answers or semantics.empty.reads_last_output:
+        yield "a window with a key needs r2s=Rstream and empty=emit or suppress; leave out by"
+
+
 def why_not_consumed(query: Query) -> str | None:
     """QRY-5: Return what a query lacks so that its elements could be consumed (R2R-22); None if it
     lacks nothing.
@@ -311,18 +354,21 @@ def why_not_consumed(query: Query) -> str | None:
     return None
 
 
+PUNCTUATIONS = ""  # the name under which they arrive, which no stream has
+
+
 def merge_streams(
-    streams: Mapping[str, Sequence[Element]],
+    streams: Mapping[str, Sequence[Element]], is_by_sys: bool = False
 ) -> tuple[tuple[Element, ...], dict[str, Sequence[int]]]:
     """ENG-5: Return the arrivals of all streams, by t_app, then t_sys, then the order of the
     streams. Return with them, for each stream, how many of the first k arrivals are its own, for k
-    = 0, 1, ….
+    = 0, 1, …. `is_by_sys` is whether they are ordered by t_sys alone (MOD-5).
     """
     if len(streams) == 1:
         ((name, elements),) = streams.items()
         return tuple(elements), {name: range(len(elements) + 1)}
     labelled = (
-        [(e.app, e.sys, place, e) for e in elements]
+        [(0 if is_by_sys else e.app, e.sys, place, e) for e in elements]
         for place, elements in enumerate(streams.values())
     )
     order = list(merge(*labelled))  # no two have app, sys and place in common

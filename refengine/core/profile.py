@@ -27,6 +27,7 @@ from refengine.core.values import (
     Base,
     ChangeBaseline,
     ChangeScope,
+    Clock,
     CloseRule,
     Closure,
     Collection,
@@ -48,6 +49,7 @@ from refengine.core.values import (
     Slide,
     Tick,
     Trigger,
+    Watermark,
 )
 from refengine.model.errors import InvalidSemantics, UnknownField
 from refengine.model.messages import display
@@ -151,8 +153,10 @@ class FieldValues(TypedDict, total=False):
     instant: Instant | OneOf | Literal["close", "evaluation", "trigger", "eager"] | Unknown
     allowed_lateness: _Span | AllowedLateness | Literal["reject"] | Unknown
     late_for: LateFor | OneOf | Literal["stream", "window"] | Unknown
+    watermark: Watermark | OneOf | Literal["greatest", "punctuation", "none"] | Unknown | None
     watermark_delay: _Span | Literal["none"] | Unknown | None
     expiry_rule: ExpiryRule | OneOf | Literal["reached", "passed", "none"] | Unknown | None
+    clock: Clock | OneOf | Literal["stream", "key"] | Unknown
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from refengine.core.values import (
     AllowedLateness,
     ChangeBaseline,
     ChangeScope,
+    Clock,
     CloseRule,
     Collection,
     Consumption,
@@ -61,8 +62,10 @@ PLAIN: dict[str, Any] = {  # what the papers presume, and most engines do
     "base": None,
     "allowed_lateness": AllowedLateness.REJECT,
     "late_for": LateFor.STREAM,
+    "watermark": None,
     "watermark_delay": None,
     "expiry_rule": None,
+    "clock": Clock.STREAM,
 }
 
 

@@ -92,9 +92,10 @@ class Window:
     """A window over one stream.
 
     `size` and `slide` are in the stream's time unit, in elements or in triples. `by` are the parts
-    of a partition's key, `name` is the IRI of a named window, and `triggers` says whether it is an
-    explicit trigger. `lag` says how long before the present it ends, in the stream's time unit.
-    A timedelta is its milliseconds, where a span of time is meant.
+    of the key: a `partition` holds the latest elements of each, and a window of another kind stands
+    for a window for each key (WIN-24). `name` is the IRI of a named window, and `triggers` says
+    whether it is an explicit trigger. `lag` says how long before the present it ends, in the
+    stream's time unit. A timedelta is its milliseconds, where a span of time is meant.
     """
 
     stream: str
@@ -114,6 +115,11 @@ class Window:
                 object.__setattr__(self, name, length_of(name, value, self))
         check_words(self)
         check_extent(self)
+
+    @property
+    def is_keyed(self) -> bool:
+        """Whether it stands for a window for each key (WIN-24)."""
+        return bool(self.by) and self.kind is not WindowKind.PARTITION
 
     @property
     def span(self) -> int:
@@ -174,9 +180,6 @@ def check_extent(window: Window) -> None:
     if window.kind is WindowKind.PARTITION and not window.by:
         forms = f"a list of {', '.join(POSITIONS)} or predicate IRIs"
         reason = f"a window of kind partition needs by, {forms}; without it write kind rows"
-        raise InvalidWindow(reason, rule="WIN-15", place=place)
-    if window.by and window.kind is not WindowKind.PARTITION:
-        reason = f"a window of kind {window.kind} has no by; leave it out, or write kind partition"
         raise InvalidWindow(reason, rule="WIN-15", place=place)
     if window.name is not None and not re.fullmatch(ABSOLUTE, window.name):
         reason = f"name must be an absolute IRI, such as urn:w, got {window.name!r}"

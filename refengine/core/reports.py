@@ -76,7 +76,8 @@ class Report:
     For each window of the query `windows` has its borders (o, c), None where it has none, and
     `contents` its elements. `late` is the number of elements that had been dropped because they
     were late (MOD-2), and `relation` is what is emitted. `takes_back` says that an earlier report
-    of this window, with this relation, is taken back (REP-16).
+    of this window, with this relation, is taken back (REP-16). `key` are the terms of the window's
+    key, if it has one (WIN-24).
     """
 
     evaluation: int
@@ -87,6 +88,7 @@ class Report:
     late: int
     relation: Relation
     takes_back: bool = False
+    key: tuple[str, ...] = ()
 
     @property
     def window(self) -> tuple[int, int] | None:
@@ -133,6 +135,7 @@ class Step:
             planned.late_before(arrival),
             self.relation,
             at.takes_back,
+            at.windows[0].key,
         )
 
 

@@ -34,12 +34,14 @@ Cut = Callable[[Sequence[WindowView], Sequence[int], range], Iterator[Stretch]]
 class WindowContent(NamedTuple):
     """What a window holds at an evaluation: its number n (None where windows have no numbers, or
     the window has no scope), and its content as ascending indices of its stream's elements. A
-    session has its borders (WIN-23), which no number gives.
+    session has its borders (WIN-23), which no number gives, and the window of a key has the terms
+    of the key (WIN-24).
     """
 
     n: int | None
     content: Content
     borders: tuple[int, int] | None = None
+    key: tuple[str, ...] = ()
 
 
 class Evaluation(NamedTuple):

@@ -16,6 +16,7 @@ from refengine.core.values import (
     Base,
     ChangeBaseline,
     ChangeScope,
+    Clock,
     CloseRule,
     Closure,
     Collection,
@@ -39,6 +40,7 @@ from refengine.core.values import (
     Slide,
     Tick,
     Trigger,
+    Watermark,
     is_formula,
 )
 from refengine.model.elements import TIME_BOUND, require_64_bits
@@ -115,10 +117,14 @@ class Semantics:
     - `allowed_lateness`: by how much an element may be earlier than one before it, or `reject`
       (MOD-2); for `late_for=window` the grace of a window (WIN-22).
     - `late_for`: for what an element is late: for the `stream` (MOD-2), or for a `window` (MOD-5).
+    - `watermark`: what a watermark is read from: the `greatest` app, or that of a `punctuation`;
+      None unless `late_for` is `window` (MOD-5).
     - `watermark_delay`: how far the watermark is behind the greatest app; None unless `late_for` is
       `window` (MOD-5).
     - `expiry_rule`: which watermark expires a window: one `reached` at its close and the grace, or
       one that has `passed` them; None unless `late_for` is `window` (WIN-22).
+    - `clock`: whose elements bring time to a window with a key: all of the `stream`, or those of
+      the same `key` (WIN-24).
     """
 
     t0: int | T0
@@ -152,8 +158,10 @@ class Semantics:
     instant: Instant
     allowed_lateness: int | AllowedLateness
     late_for: LateFor
+    watermark: Watermark | None
     watermark_delay: int | None
     expiry_rule: ExpiryRule | None
+    clock: Clock
 
     def __new__(cls, *values: object, **fields: object) -> Semantics:
         """SEM-1: Refuse a field that is not there, and one that is missing."""
@@ -228,6 +236,7 @@ def companions(semantics: Semantics) -> tuple[tuple[str, bool, str, str], ...]:
         ("anchor", is_periodic, "report is periodic", "0"),
         ("offset", is_aligned, "t0 is epoch", "0"),
         ("base", is_difference, "r2s is Istream or Dstream", "previous"),
+        ("watermark", semantics.late_for.is_window, "late_for is window", "greatest"),
         ("watermark_delay", semantics.late_for.is_window, "late_for is window", "0"),
         ("expiry_rule", semantics.late_for.is_window, "late_for is window", "reached"),
     )

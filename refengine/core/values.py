@@ -543,6 +543,40 @@ class LateFor(NamedValue):
                 return True
 
 
+class Watermark(NamedValue):
+    """What a watermark is read from (MOD-5): the greatest app of the elements, or of those without
+    triples, which are in no window.
+    """
+
+    GREATEST = "greatest", "MOD-5", "Its watermark follows the greatest time so far"
+    PUNCTUATION = "punctuation", "MOD-5", "Its watermark follows the punctuations of the stream"
+
+    @property
+    def is_of_punctuations(self) -> bool:
+        """Whether elements without triples bring it, and no others."""
+        match self:
+            case Watermark.GREATEST:
+                return False
+            case Watermark.PUNCTUATION:
+                return True
+
+
+class Clock(NamedValue):
+    """Whose elements bring time to a window with a key (WIN-24)."""
+
+    STREAM = "stream", "WIN-24", "Each element brings time to the windows of all keys"
+    KEY = "key", "WIN-24", "The windows of each key have a time of their own"
+
+    @property
+    def is_of_key(self) -> bool:
+        """Whether only elements of a window's own key bring time to it."""
+        match self:
+            case Clock.STREAM:
+                return False
+            case Clock.KEY:
+                return True
+
+
 class ExpiryRule(NamedValue):
     """Which watermark expires a window (WIN-22): one that reaches close + grace, or one past it."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from refengine.core.values import AllowedLateness, LateFor
+from refengine.core.values import AllowedLateness, LateFor, Watermark
 from refengine.enumeration.inputs import Arrival, Inputs
 from refengine.model.elements import Element
 
@@ -38,7 +38,17 @@ class Elements(Inputs):
             case LateFor.STREAM:
                 return sorted(in_time, key=lambda element: element.app)
             case LateFor.WINDOW:
-                return in_time
+                return [element for element in in_time if not self.is_punctuation(element)]
+
+    def is_punctuation(self, element: Element) -> bool:
+        """MOD-5: Return whether an element brings a watermark and is in no window: one without
+        triples, if the semantics says so.
+        """
+        match self.semantics.watermark:
+            case Watermark.PUNCTUATION:
+                return element.graph == frozenset()
+            case Watermark.GREATEST | None:
+                return False
 
     def late_before(self, trigger: Arrival) -> int:
         """MOD-2: Return how many elements were dropped before the trigger arrived."""

@@ -46,36 +46,28 @@ class Firings(Reports):
 
     # Which windows there are, and what they hold: WIN-22, WIN-23
 
-    def watermark_before(self, window: Window, place: int) -> int | None:
-        """MOD-5: Return the watermark when an element arrives: that after the elements before it.
-        None for the first element.
-        """
-        before = self.elements[window.stream][:place]
-        greatest = max((element.app for element in before), default=None)
-        return None if greatest is None else greatest - require(self.semantics.watermark_delay)
-
-    def has_expired(self, window: Window, last: int, place: int) -> bool:
-        """WIN-22: Return whether a window with this last instant has expired when an element
-        arrives: whether the watermark has reached its close and the grace. [0, 10) with the grace 2
-        expires at 12.
+    def has_expired(self, last: int, before: float) -> bool:
+        """WIN-22: Return whether a window with this last instant has expired after the arrivals
+        whose sys is less: whether their watermark has reached its close and the grace. [0, 10) with
+        the grace 2 expires at 12.
         """
         match self.semantics.late_for:
             case LateFor.STREAM:
                 return False
             case LateFor.WINDOW:
-                watermark = self.watermark_before(window, place)
+                watermark = self.watermark(before)
                 end = last + 1 + int(self.semantics.allowed_lateness)
         match self.semantics.expiry_rule:
             case ExpiryRule.PASSED:
-                return watermark is not None and watermark > end
+                return watermark > end
             case ExpiryRule.REACHED | None:
-                return watermark is not None and watermark >= end
+                return watermark >= end
 
     def arrived(self, window: Window, t: int, k: int) -> list[int]:
         """WIN-8, MOD-5: Return the places of the elements before arrival k that are seen at t:
         those that began by then; where a window decides what is late, all.
         """
-        before = range(sum(arrival.stream is not None for arrival in self.arrivals[:k]))
+        before = range(sum(arrival.stream == window.stream for arrival in self.arrivals[:k]))
         match self.semantics.late_for:
             case LateFor.STREAM:
                 return [j for j in before if self.instants(window, j)[0] <= t]
@@ -100,7 +92,7 @@ class Firings(Reports):
             j
             for j in places
             if not set(instance.instants).isdisjoint(self.instants(window, j))
-            and not self.has_expired(window, instance.instants[-1], j)
+            and not self.has_expired(instance.instants[-1], self.sys(window, j))
         )
 
     def sessions(self, window: Window, places: list[int]) -> list[HeldWindow]:
@@ -113,12 +105,16 @@ class Firings(Reports):
         for j in places:
             near = [session for session in found if self.can_join(window, session, j)]
             joined = tuple(sorted([j, *(place for session in near for place in session)]))
-            if not self.has_expired(window, self.last_instant(window, joined), j):
+            if not self.has_expired(self.last_instant(window, joined), self.sys(window, j)):
                 found = [session for session in found if session not in near] + [joined]
         return [
             HeldWindow(self.session_instance(window, session), session)
             for session in sorted(found, key=lambda session: self.extent(window, session))
         ]
+
+    def sys(self, window: Window, place: int) -> int:
+        """MOD-1: Return the place of an element among all arrivals."""
+        return self.elements[window.stream][place].sys
 
     def extent(self, window: Window, session: Content) -> tuple[int, int]:
         """WIN-23: Return the first and the last instant of the elements of a session."""
@@ -138,7 +134,7 @@ class Firings(Reports):
                 return self.is_near(window, session, place)
             case ExpiredSession.GONE:
                 last = self.last_instant(window, session)
-                has_expired = self.has_expired(window, last, place)
+                has_expired = self.has_expired(last, self.sys(window, place))
                 return self.is_near(window, session, place) and not has_expired
 
     def is_near(self, window: Window, session: Content, place: int) -> bool:
@@ -189,7 +185,7 @@ class Firings(Reports):
         arrival = self.arrivals[k]
         if t != held.instance.instants[-1] or t >= self.own(arrival):
             return False
-        is_session = window.kind is WindowKind.SESSION and arrival.stream is not None
+        is_session = window.kind is WindowKind.SESSION and arrival.stream == window.stream
         return not (is_session and self.is_near(window, held.content, arrival.place))
 
     def fires_alone(self, held: HeldWindow, t: int, k: int, is_late: bool) -> bool:
@@ -270,11 +266,10 @@ class Firings(Reports):
         """REP-16: Yield the report of a window, after those by which it takes back what it has
         shown, and remember what it shows.
         """
-        (window,) = self.windows
         number, borders, instants = held.instance
         before = self.shown(held)
         for one in before:
-            is_gone = self.has_expired(window, one.last, k)
+            is_gone = self.has_expired(one.last, self.arrivals[k].sys)
             if self.takes_back(one.borders, borders) and not is_gone:
                 shown = ShownWindow(one.number, one.borders, one.content)
                 yield QueryReport(t, k, (shown,), takes_back=True)
@@ -298,7 +293,7 @@ class Firings(Reports):
             return
         (window,) = self.windows
         self.last_shown = []
-        seen = 0  # how many arrivals there were when one was looked at last
+        seen = 0  # how many elements there were when an arrival was looked at last
         for k, instants in self.looked_at():
             for t in instants:
                 for held in self.held(window, t, k):
@@ -307,4 +302,4 @@ class Firings(Reports):
                     is_late = has_new and has_closed and t == instants[0]
                     if self.fires_alone(held, t, k, is_late):
                         yield from self.show(held, t, k)
-            seen = k
+            seen = sum(arrival.stream == window.stream for arrival in self.arrivals[:k])

@@ -13,6 +13,9 @@ Borders = tuple[int, int] | None  # (o, c); None for a window without borders
 Content = tuple[int, ...]  # places of elements in their stream, as `Inputs.elements` has it
 
 
+OTHERS = ""  # the stream of elements that are in no window; no stream has this name
+
+
 class Arrival(NamedTuple):
     """An element as it arrives: its stream, its place in that stream, its app, sys and batch id.
     The sentinel of ENG-1 has no stream.
@@ -37,12 +40,13 @@ class WindowInstance(NamedTuple):
 
 class ShownWindow(NamedTuple):
     """What a query's window shows at an instant: number and borders of the current instance (None
-    where the window has no scope), and its content.
+    where the window has no scope), its content, and the terms of its key, if it has one.
     """
 
     number: int | None
     borders: Borders
     content: Content
+    key: tuple[str, ...] = ()
 
 
 class QueryReport(NamedTuple):
@@ -59,7 +63,8 @@ class QueryReport(NamedTuple):
 class EmittedRelation(NamedTuple):
     """A relation that is emitted: the instant of the evaluation, the app of the arrival that
     triggered it, the borders of each window, the output instant, the content of each window, the
-    number of late elements, the rows, and whether they are taken back (REP-16).
+    number of late elements, the rows, whether they are taken back (REP-16), and the terms of the
+    window's key.
     """
 
     t: int
@@ -70,6 +75,7 @@ class EmittedRelation(NamedTuple):
     late: int
     rows: Bag
     takes_back: bool = False
+    key: tuple[str, ...] = ()
 
 
 class Inputs:
@@ -84,6 +90,7 @@ class Inputs:
 
     elements: dict[str, list[Element]]  # those that are not late, by stream (MOD-2)
     late: list[Element]  # the others, of all streams
+    others: list[Element]  # those that are in no window and bring time alone (MOD-5, WIN-24)
     ids: dict[Window, list[int]]  # WIN-6
     arrivals: list[Arrival]  # ENG-5, ENG-1
     integers: range  # all instants and ids that could matter

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from itertools import accumulate
 
 from refengine.core.query import Unit, Window, WindowKind
-from refengine.core.values import T0, Closure, Formula, LateFor, Partial, Slide
+from refengine.core.values import T0, Closure, Formula, LateFor, Partial, Slide, Watermark
 from refengine.enumeration.elements import Elements
 from refengine.enumeration.inputs import Arrival, Borders, Content, WindowInstance
+from refengine.model.elements import TIME_BOUND
 from refengine.model.errors import require
 
 
@@ -195,14 +196,34 @@ class Windows(Elements):
             return max(self.ids[window], default=0) + 1
         return self.ids[window][arrival.place]
 
+    def watermark(self, before: float) -> int:
+        """MOD-5: Return the watermark after the arrivals whose sys is less: the greatest app of the
+        elements, or of the punctuations, less the delay. It is before all times without any.
+        """
+        apps = [
+            arrival.app
+            for arrival in self.arrivals
+            if arrival.sys < before and self.brings_watermark(arrival)
+        ]
+        return max(apps) - require(self.semantics.watermark_delay) if apps else -TIME_BOUND
+
+    def brings_watermark(self, arrival: Arrival) -> bool:
+        """MOD-5: Return whether a watermark is read from an arrival."""
+        match self.semantics.watermark:
+            case Watermark.PUNCTUATION:
+                return any(
+                    each.sys == arrival.sys for each in self.others if self.is_punctuation(each)
+                )
+            case Watermark.GREATEST | None:
+                return True
+
     def time_at(self, arrival: Arrival) -> int:
-        """MOD-5: Return the time that an arrival brings: its app, or the watermark: the greatest
-        app so far, less the delay. The sentinel brings the horizon.
+        """MOD-5: Return the time that an arrival brings: its app, or the watermark after it. The
+        sentinel brings the horizon.
         """
         match self.semantics.late_for:
             case LateFor.WINDOW if arrival.stream is not None:
-                apps = [other.app for other in self.arrivals if other.sys <= arrival.sys]
-                return max(apps) - require(self.semantics.watermark_delay)
+                return self.watermark(before=arrival.sys + 1)
             case LateFor.WINDOW | LateFor.STREAM:
                 return arrival.app
 

@@ -108,12 +108,12 @@ def find_t0_candidates(query: Query, planned: engine.Plan, t0: object) -> T0Cand
     known = {0}
     if query.registered is not None:
         known.add(query.registered)
-    if len(planned.views) == 1:
+    if planned.has_one_window:
         known |= {*_values_of_formulas(planned), *_beginnings(planned.views[0])}
     outside: list[int | T0] = sorted(t for t in known if t > hi)
     if shows_empty_windows(planned.semantics):
         outside = sorted(t for t in known if not lo <= t <= hi)
-    if len(planned.views) > 1:
+    if not planned.has_one_window:
         outside += [T0.FIRST, T0.REACH, *_formulas(planned.semantics)]
     return T0Candidates(lo, hi, tuple(outside))
 

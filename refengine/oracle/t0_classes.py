@@ -45,10 +45,12 @@ def run_with_each_t0(
     tried is the one after it. Numbers in a result are those of the first value of the class; they
     may move with t0 (`core.moving.moved`). Raises Unsupported for more than T0_CLASS_BOUND classes.
 
-    Where every window is reported on its own (REP-14), each value is a class.
+    Where every window is reported on its own (REP-14), or for each key (WIN-24), each value is a
+    class.
     """
     first = lo
-    may_move = not planned.semantics.reported_windows.is_each
+    is_keyed = any(view.spec.is_keyed for view in planned.views)
+    may_move = not planned.semantics.reported_windows.is_each and not is_keyed
     for _ in range(T0_CLASS_BOUND):
         if first > hi:
             return

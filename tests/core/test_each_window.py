@@ -18,12 +18,14 @@ from refengine.core import engine
 from refengine.core.profile import OneOf, Profile
 from refengine.core.semantics import Semantics
 from refengine.core.values import (
+    Clock,
     ExactGap,
     ExpiredSession,
     ExpiryRule,
     LateFor,
     Panes,
     SessionBorder,
+    Watermark,
 )
 from refengine.incremental.arrival_buffer import plan_streamed
 from refengine.incremental.engine import evaluate_incrementally
@@ -36,7 +38,7 @@ pytestmark = pytest.mark.xdist_group("each window")
 CASES = st.randoms(use_true_random=False).map(draw_case_of_each_window)
 MANY = {"ci": 600, "full": 20_000}.get(PROFILE, 200)
 
-VALUES = 300  # draws, on each of which each value is tried
+VALUES = 600  # draws, on each of which each value is tried
 
 # a field, and its values that have a meaning beside any others; None stands for those that the
 # semantics has where elements are late for their stream
@@ -48,10 +50,12 @@ CHOICES = {
     "panes": tuple(Panes),
     "early_count": (None, 1, 2),
     "early_period": (None, 1, 2),
+    "watermark": tuple(Watermark),
+    "clock": tuple(Clock),
     "watermark_delay": (0, 1, 3),
     "allowed_lateness": (0, 2),
 }
-OF_LATE_WINDOWS = ("expiry_rule", "watermark_delay", "allowed_lateness")
+OF_LATE_WINDOWS = ("expiry_rule", "watermark", "watermark_delay", "allowed_lateness")
 
 
 def draws(number: int) -> Iterator[Case]:
@@ -187,11 +191,17 @@ def test_open_t0_is_found():
         ({"expiry_seen": "eager"}, "write expiry_seen=replayed"),
         ({"early_count": 0}, "early_count must be >= 1, got 0"),
         ({"early_period": 0}, "early_period must be >= 1, got 0"),
-        ({"late_for": "window"}, "write watermark_delay=0"),
+        ({"late_for": "window"}, "write watermark=greatest"),
+        ({"watermark": "punctuation"}, "write watermark=none"),
         ({"watermark_delay": 2}, "write watermark_delay=none"),
         ({"expiry_rule": "passed"}, "write expiry_rule=none"),
         (
-            {"late_for": "window", "watermark_delay": 0, "expiry_rule": "reached"},
+            {
+                "late_for": "window",
+                "watermark": "greatest",
+                "watermark_delay": 0,
+                "expiry_rule": "reached",
+            },
             "write allowed_lateness=0",
         ),
         ({"reported_windows": "active", "panes": "discarding"}, "write reported_windows=every"),
@@ -208,6 +218,7 @@ def test_what_means_nothing_is_refused(fields: dict[str, object], message: str):
 
 LATE = {
     "late_for": "window",
+    "watermark": "greatest",
     "watermark_delay": 0,
     "expiry_rule": "reached",
     "allowed_lateness": 0,

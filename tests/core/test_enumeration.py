@@ -45,6 +45,7 @@ from refengine.core.values import (
     Base,
     ChangeBaseline,
     ChangeScope,
+    Clock,
     CloseRule,
     Closure,
     Collection,
@@ -66,6 +67,7 @@ from refengine.core.values import (
     Slide,
     Tick,
     Trigger,
+    Watermark,
     is_formula,
 )
 from refengine.enumeration import Enumeration
@@ -130,8 +132,10 @@ NOT_EACH = {
         "early_period",
         "panes",
         "late_for",
+        "watermark",
         "watermark_delay",
         "expiry_rule",
+        "clock",
     )
 }
 INTEGERS = {"offset": (-3, 9), "period": (1, 4), "anchor": (-3, 3)}
@@ -254,7 +258,7 @@ def draw_stream(
     batches = (
         [1 + b for b in accumulate(rng.randint(0, 2) for _ in apps)] if batched else [None] * length
     )
-    pool = KEYED if any(w.kind is WindowKind.PARTITION for w in windows) else GRAPHS
+    pool = KEYED if any(w.by for w in windows) else GRAPHS
     long = rng.choice((False, True))
     ends = [app + rng.choice((0, 0, 1, 3, 7)) if long else None for app in apps]
     drawn = [rng.choice(pool) for _ in apps]
@@ -336,7 +340,8 @@ def draw_case_of_each_window(rng: Random) -> Case:
     near = rng.randint(-8, 8)
     kind = rng.choice((WindowKind.TIME, WindowKind.SESSION))
     slide = rng.randint(1, 8) if kind is WindowKind.TIME else None
-    windows = (Window("s", kind, rng.randint(1, 6), slide),)
+    by = () if rng.randint(0, 4) else rng.choice(KEYS)
+    windows = (Window("s", kind, rng.randint(1, 6), slide, by=by),)
 
     def member(kind: Iterable[object]) -> object:
         return rng.choice(list(kind))
@@ -388,8 +393,10 @@ def draw_case_of_each_window(rng: Random) -> Case:
         instant=member(Instant),
         allowed_lateness=disorder,
         late_for=late_for,
+        watermark=member(Watermark) if is_window else None,
         watermark_delay=rng.choice((0, rng.randint(0, 4))) if is_window else None,
         expiry_rule=member(ExpiryRule) if is_window else None,
+        clock=member(Clock),
     )
     answer = rng.choice((objects, count))
     query = Query(windows, BODIES[answer])
@@ -403,7 +410,7 @@ def windows(case: Case) -> Iterator[tuple]:
     """What the engine reports, before any query is asked."""
     plan = engine.plan(case.query, case.streams, case.semantics)
     return (
-        (e.t, e.arrival, tuple((w.n, tuple(w.content)) for w in e.windows), e.takes_back)
+        (e.t, e.arrival, tuple((w.n, tuple(w.content), w.key) for w in e.windows), e.takes_back)
         for e in engine.evaluations(plan)
     )
 
@@ -435,6 +442,7 @@ def relations(case: Case) -> Iterator[EmittedRelation]:
             r.late,
             r.relation.rows,
             r.takes_back,
+            r.key,
         )
 
 
@@ -443,7 +451,7 @@ def numbered(reported: QueryReport) -> tuple:
     return (
         reported.t,
         reported.arrival,
-        tuple((held.number, held.content) for held in reported.windows),
+        tuple((held.number, held.content, held.key) for held in reported.windows),
         reported.takes_back,
     )
 

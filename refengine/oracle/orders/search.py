@@ -195,6 +195,7 @@ def find_obstacle(question: Question, planned: engine.Plan) -> str | None:
         (semantics.empty.reads_last_output, f"empty={semantics.empty}"),
         (semantics.is_consuming, f"consumption={semantics.consumption}"),
         (semantics.reported_windows.is_each, "windows that are each reported on their own"),
+        (view.spec.is_keyed, "a window with a key"),
         (question.query.body.makes_blanks, "a body that makes blank nodes"),
     ]
     return next((reason for is_obstacle, reason in reasons if is_obstacle), None)
