@@ -351,7 +351,7 @@ def draw_case_of_each_window(rng: Random) -> Case:
     ticks = (Tick.TUPLE, Tick.TIME) if is_window else tuple(Tick)
     disorder = rng.choice((AllowedLateness.REJECT, rng.randint(0, 5)))
     if is_window:
-        disorder = rng.choice((0, rng.randint(0, 8)))
+        disorder = rng.choice((0, 0, rng.randint(0, 8)))
     elements = draw_stream(
         rng, windows, near, disorder is AllowedLateness.REJECT, batched=rng.choice((False, True))
     )
@@ -393,8 +393,8 @@ def draw_case_of_each_window(rng: Random) -> Case:
         instant=member(Instant),
         allowed_lateness=disorder,
         late_for=late_for,
-        watermark=member(Watermark) if is_window else None,
-        watermark_delay=rng.choice((0, rng.randint(0, 4))) if is_window else None,
+        watermark=member([Watermark.GREATEST, *Watermark]) if is_window else None,
+        watermark_delay=rng.choice((0, 0, rng.randint(0, 4))) if is_window else None,
         expiry_rule=member(ExpiryRule) if is_window else None,
         clock=member(Clock),
     )
