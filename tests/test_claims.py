@@ -134,7 +134,6 @@ NO_CLAIM: dict[str, tuple[str, ...]] = {
     ),
     "docs/evidence/bounded.md": ("± is half of the 95 %",),
     "docs/scale.md": ("the last evaluation before it",),
-    "docs/evidence/witnesses.md": ("sameTerm takes 01",),
     "docs/evidence/diagnosis.md": (
         "one of two profiles",
         "all ticks give",
