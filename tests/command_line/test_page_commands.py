@@ -85,7 +85,6 @@ LIST: tuple[tuple[str, RunBy | Needs], ...] = (
     ),
     (r"python -m conformance csrbench --data \S+", CHECKOUT),
     (r"python -m conformance csrbench .*", RunBy("tests/bench/test_conformance.py")),
-    (r"python -m conformance bench .*--classpath .*", BROUGHT),
     (r"python -m conformance bench .*--recorded .*", RunBy("tests/bench/test_whole_tables.py")),
     (r"python -m conformance bench .*", RunBy("tests/bench/test_bench_run.py")),
     (r"python -m conformance bounded .*", RunBy("tests/bench/test_clock_sweep.py")),
