@@ -214,6 +214,8 @@ def refuse_whole_streams(query: Query, semantics: Semantics) -> None:
         reason = "where every window is reported"
     elif any(spec.is_keyed for spec in query.windows):
         reason = "for a window with a key"
+    elif semantics.late_for.keeps_arrival_order:
+        reason = f"under late_for={semantics.late_for}"
     if reason is not None:
         raise Unsupported(
             f"{reason}, elements are not pushed one by one; "

@@ -94,15 +94,6 @@ class FiringSchedule(Schedule):
                         yield iter((evaluation,))
         self.forget(self.planned.own[k])
 
-    def look_at(self, k: int) -> range | None:
-        """TICK-2, MOD-5: Do what `Schedule.look_at` does, with the watermark for time where a
-        window decides what is late.
-        """
-        if not self.planned.semantics.late_for.is_window:
-            return super().look_at(k)
-        arrival = self.planned.arrivals[k]
-        return self.look_at_arrival(k, arrival._replace(app=self.planned.own[k]))
-
     # What windows hold: WIN-8, WIN-22, WIN-23
 
     def stretches(self, k: int, interval: range) -> Iterator[range]:

@@ -40,7 +40,6 @@ from refengine.model.errors import (
     InvalidQuery,
     InvalidSemantics,
     RefengineError,
-    require,
 )
 from refengine.model.messages import nearest, shortened
 from refengine.sparql.grammar import place_in_body
@@ -94,7 +93,7 @@ def plan(query: Query, streams: Mapping[str, Stream], semantics: Semantics) -> P
         window.view(spec, kept[spec.stream], semantics, query.registered) for spec in query.windows
     )
     arrivals, counts = merge_streams(
-        with_punctuations(kept, streams, semantics), semantics.late_for.is_window
+        with_punctuations(kept, streams, semantics), semantics.late_for.keeps_arrival_order
     )
 
     final = sentinel(views, arrivals, late, semantics)
@@ -174,7 +173,7 @@ def _admit_all(
     late: list[Element] = []
     for name in dict.fromkeys(spec.stream for spec in query.windows):
         refuse_no_stream(name, streams[name])
-        if semantics.late_for.is_window:
+        if semantics.late_for.keeps_arrival_order:
             elements = streams[name].elements
             if semantics.watermark is Watermark.PUNCTUATION:
                 elements = tuple(element for element in elements if element.graph)
@@ -195,10 +194,10 @@ def own_instants(
     """Return the own instant of each arrival: its id if the window is tuple-based, else its t_app
     as the windows see it (TICK-6).
     """
-    if semantics.late_for.is_window:
-        return watermarks(arrivals, has_sentinel, semantics)
     if first.spec.kind is not WindowKind.TUPLE:
         shift = tick.shift_of_own_instants(semantics)
+        if semantics.late_for.keeps_arrival_order:
+            return [time + shift for time in watermarks(arrivals, has_sentinel, semantics)]
         return [arrival.app + shift for arrival in arrivals]
     own = list(first.ids)
     if has_sentinel:
@@ -212,7 +211,7 @@ def watermarks(arrivals: Sequence[Element], has_sentinel: bool, semantics: Seman
     sentinel brings the horizon itself. After elements at 3, 9 and 5 it is 1, 7 and 7 with a delay
     of 2.
     """
-    delay = require(semantics.watermark_delay)
+    delay = semantics.watermark_delay or 0
     is_punctuated = semantics.watermark is Watermark.PUNCTUATION
     apps = (
         -TIME_BOUND if is_punctuated and element.graph else element.app - delay
@@ -259,6 +258,9 @@ def check_meaning(query: Query, semantics: Semantics) -> None:
     problems = chain(
         _problems_of_closure(kinds, semantics), _problems_of_statements(query, semantics)
     )
+    if WindowKind.TUPLE in kinds and semantics.late_for.keeps_arrival_order:
+        problem = f"a tuple-based window has no late_for={semantics.late_for}; "
+        raise InvalidSemantics(f"{problem}write late_for=stream", rule="QRY-5")
     problems = chain(problems, _problems_of_windows_on_their_own(query, semantics))
     for problem in chain(problems, _problems_of_keys(query, semantics)):
         raise InvalidSemantics(problem, rule="QRY-5")

@@ -152,7 +152,7 @@ class FieldValues(TypedDict, total=False):
     horizon: _Time | End | Literal["none", "flush"] | Unknown
     instant: Instant | OneOf | Literal["close", "evaluation", "trigger", "eager"] | Unknown
     allowed_lateness: _Span | AllowedLateness | Literal["reject"] | Unknown
-    late_for: LateFor | OneOf | Literal["stream", "window"] | Unknown
+    late_for: LateFor | OneOf | Literal["stream", "window", "nothing"] | Unknown
     watermark: Watermark | OneOf | Literal["greatest", "punctuation", "none"] | Unknown | None
     watermark_delay: _Span | Literal["none"] | Unknown | None
     expiry_rule: ExpiryRule | OneOf | Literal["reached", "passed", "none"] | Unknown | None

@@ -19,7 +19,6 @@ from refengine.core.report import Firing
 from refengine.core.semantics import Semantics
 from refengine.core.values import Condition
 from refengine.core.window import Content, Frame, WindowView
-from refengine.model.elements import Element
 from refengine.model.errors import RefengineError, TooManyReports, require
 from refengine.model.messages import display
 
@@ -120,14 +119,14 @@ class Schedule:
         was looked at. Return None for an arrival that is not looked at. This must have been
         called for the arrivals before it.
         """
-        return self.look_at_arrival(k, self.planned.arrivals[k])
-
-    def look_at_arrival(self, k: int, arrival: Element) -> range | None:
-        """Do what `look_at` does, with the time of `arrival` for that of arrival k."""
         if self.last_tick is None and not self.begin():
             return None
         last = require(self.last_tick)
+        arrival = self.planned.arrivals[k]
         own = self.planned.own[k]
+        if self.planned.semantics.late_for.keeps_arrival_order:
+            # MOD-5: the time that it brings, which is not its own where it comes late
+            arrival = arrival._replace(app=own - tick.shift_of_own_instants(self.planned.semantics))
 
         interval = tick.instants_of_arrival(self.planned.semantics.tick, arrival, own, last)
         if interval is None:

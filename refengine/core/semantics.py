@@ -116,7 +116,8 @@ class Semantics:
       `evaluation`, that of its `trigger`, or that of the arrival before, `eager` (ENG-4).
     - `allowed_lateness`: by how much an element may be earlier than one before it, or `reject`
       (MOD-2); for `late_for=window` the grace of a window (WIN-22).
-    - `late_for`: for what an element is late: for the `stream` (MOD-2), or for a `window` (MOD-5).
+    - `late_for`: for what an element is late: for the `stream` (MOD-2), for a `window`, or for
+      `nothing` (MOD-5).
     - `watermark`: what a watermark is read from: the `greatest` app, or that of a `punctuation`;
       None unless `late_for` is `window` (MOD-5).
     - `watermark_delay`: how far the watermark is behind the greatest app; None unless `late_for` is
@@ -289,7 +290,7 @@ def _no_meaning_for_every(semantics: Semantics) -> Iterator[str]:
             "early_count": semantics.early_count is None,
             "early_period": semantics.early_period is None,
             "panes": semantics.panes is Panes.ACCUMULATING,
-            "late_for": semantics.late_for is LateFor.STREAM,
+            "late_for": not semantics.late_for.is_window,
         }
         for name, is_plain in only_each.items():
             if not is_plain:
@@ -297,6 +298,7 @@ def _no_meaning_for_every(semantics: Semantics) -> Iterator[str]:
                 yield f"{name}={value} is of windows that are each reported on their own; {EVERY}"
         return
     plain: dict[str, NamedValue] = {
+        "late_for": semantics.late_for if semantics.late_for.is_window else LateFor.STREAM,
         "r2s": R2S.RSTREAM,
         "change_baseline": ChangeBaseline.LAST,
         "expiry_seen": ExpirySeen.REPLAYED,
@@ -312,6 +314,8 @@ def _no_meaning_for_every(semantics: Semantics) -> Iterator[str]:
 
 def _no_watermarks(semantics: Semantics) -> Iterator[str]:
     """SEM-2: Yield what means nothing where a window decides which elements are late."""
+    if semantics.late_for is LateFor.NOTHING and isinstance(semantics.allowed_lateness, int):
+        yield "under late_for=nothing no element is late; write allowed_lateness=reject"
     if not semantics.late_for.is_window:
         return
     if not isinstance(semantics.allowed_lateness, int):

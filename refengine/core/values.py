@@ -528,18 +528,30 @@ class Panes(NamedValue):
 
 
 class LateFor(NamedValue):
-    """For what an element out of order is late (MOD-5): for its stream, or for a window."""
+    """For what an element out of order is late (MOD-5): for its stream, for a window, or for
+    nothing.
+    """
 
     STREAM = "stream", "MOD-5", "It drops a late element from the stream"
     WINDOW = "window", "MOD-5", "It drops a late element from the windows that have expired"
+    NOTHING = "nothing", "MOD-5", "It takes elements in the order in which they arrive"
 
     @property
     def is_window(self) -> bool:
         """Whether each window decides whether an element is late."""
         match self:
-            case LateFor.STREAM:
+            case LateFor.STREAM | LateFor.NOTHING:
                 return False
             case LateFor.WINDOW:
+                return True
+
+    @property
+    def keeps_arrival_order(self) -> bool:
+        """Whether elements stay in the order in which they arrive."""
+        match self:
+            case LateFor.STREAM:
+                return False
+            case LateFor.WINDOW | LateFor.NOTHING:
                 return True
 
 

@@ -37,7 +37,7 @@ class Elements(Inputs):
         match self.semantics.late_for:
             case LateFor.STREAM:
                 return sorted(in_time, key=lambda element: element.app)
-            case LateFor.WINDOW:
+            case LateFor.WINDOW | LateFor.NOTHING:
                 return [element for element in in_time if not self.is_punctuation(element)]
 
     def is_punctuation(self, element: Element) -> bool:

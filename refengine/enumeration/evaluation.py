@@ -79,7 +79,7 @@ class Evaluations(Relations):
                 return sorted(
                     arrivals, key=lambda a: (a.app, a.sys, names.index(require(a.stream)))
                 )
-            case LateFor.WINDOW:
+            case LateFor.WINDOW | LateFor.NOTHING:
                 return sorted(arrivals, key=lambda a: a.sys)
 
     def first_start(self) -> int:

@@ -52,10 +52,10 @@ class Firings(Reports):
         the grace 2 expires at 12.
         """
         match self.semantics.late_for:
-            case LateFor.STREAM:
+            case LateFor.STREAM | LateFor.NOTHING:
                 return False
             case LateFor.WINDOW:
-                watermark = self.watermark(before)
+                watermark = self.watermark([each for each in self.arrivals if each.sys < before])
                 end = last + 1 + int(self.semantics.allowed_lateness)
         match self.semantics.expiry_rule:
             case ExpiryRule.PASSED:
@@ -71,7 +71,7 @@ class Firings(Reports):
         match self.semantics.late_for:
             case LateFor.STREAM:
                 return [j for j in before if self.instants(window, j)[0] <= t]
-            case LateFor.WINDOW:
+            case LateFor.WINDOW | LateFor.NOTHING:
                 return list(before)
 
     def held(self, window: Window, t: int, k: int) -> list[HeldWindow]:
@@ -172,7 +172,7 @@ class Firings(Reports):
         app.
         """
         match self.semantics.late_for:
-            case LateFor.STREAM:
+            case LateFor.STREAM | LateFor.NOTHING:
                 newest = t
             case LateFor.WINDOW:
                 newest = t + require(self.semantics.watermark_delay)

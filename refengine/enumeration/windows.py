@@ -196,16 +196,13 @@ class Windows(Elements):
             return max(self.ids[window], default=0) + 1
         return self.ids[window][arrival.place]
 
-    def watermark(self, before: float) -> int:
-        """MOD-5: Return the watermark after the arrivals whose sys is less: the greatest app of the
-        elements, or of the punctuations, less the delay. It is before all times without any.
+    def watermark(self, arrivals: Sequence[Arrival]) -> int:
+        """MOD-5: Return the watermark after some arrivals: the greatest app of the elements, or of
+        the punctuations, less the delay. It is before all times without any.
         """
-        apps = [
-            arrival.app
-            for arrival in self.arrivals
-            if arrival.sys < before and self.brings_watermark(arrival)
-        ]
-        return max(apps) - require(self.semantics.watermark_delay) if apps else -TIME_BOUND
+        apps = [arrival.app for arrival in arrivals if self.brings_watermark(arrival)]
+        delay = self.semantics.watermark_delay or 0
+        return max(apps) - delay if apps else -TIME_BOUND
 
     def brings_watermark(self, arrival: Arrival) -> bool:
         """MOD-5: Return whether a watermark is read from an arrival."""
@@ -222,9 +219,9 @@ class Windows(Elements):
         sentinel brings the horizon.
         """
         match self.semantics.late_for:
-            case LateFor.WINDOW if arrival.stream is not None:
-                return self.watermark(before=arrival.sys + 1)
-            case LateFor.WINDOW | LateFor.STREAM:
+            case LateFor.WINDOW | LateFor.NOTHING if arrival.stream is not None:
+                return self.watermark(self.arrivals[: self.arrivals.index(arrival) + 1])
+            case LateFor.WINDOW | LateFor.NOTHING | LateFor.STREAM:
                 return arrival.app
 
     def instants(self, window: Window, place: int) -> Sequence[int]:

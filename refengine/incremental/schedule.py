@@ -100,7 +100,7 @@ def _has_one_time_window(planned: Plan) -> bool:
         and view.spec.kind is WindowKind.TIME
         and not view.spec.lag
         and view.frame is not None
-        and view.ends is None
+        and view.ends is None  # points in order
     )
 
 

@@ -314,3 +314,53 @@ def test_a_long_gap_costs_nothing():
         of(t0=-1, horizon="none"),
     )
     assert [evaluation.t for evaluation in engine.evaluations(plan)] == [0, 1]
+
+
+def test_an_element_that_comes_late_stays_where_it_is():
+    """MOD-5, condition 6: range of 10 over (]; elements at 2, 12, 5 and 13. After 12 the scope is
+    (2, 12], and 5 is in it; after 13 it is (3, 13].
+    """
+    query = from_table(
+        {"body": "ASK {}", "windows": [{"stream": "s", "kind": "range", "size": 10}]}
+    )
+    fields = {
+        "t0": -100,
+        "closure": "(]",
+        "report": "content-change",
+        "tick": "tuple",
+        "horizon": 14,
+        "late_for": "nothing",
+    }
+    chosen = profile("csparql").with_fields(fields).semantics()
+    streams = {"s": stream([(TRIPLE, time) for time in (2, 12, 5, 13)])}
+    reports = list(evaluate(query, streams, chosen))
+    found = [(r.trigger, [e.app for e in r.contents[0]]) for r in reports]
+    assert found == [
+        (12, [2]),
+        (5, [12]),
+        (13, [12, 5]),
+        (14, [12, 5, 13]),
+    ]
+    assert list(evaluate_incrementally(query, streams, chosen)) == reports
+
+
+@pytest.mark.parametrize(
+    ("fields", "kind", "message"),
+    [
+        ({"allowed_lateness": 2}, "range", "write allowed_lateness=reject"),
+        ({}, "tuple", "write late_for=stream"),
+        ({"reported_windows": "every"}, "time", "write late_for=stream"),
+    ],
+)
+def test_what_means_nothing_in_arrival_order_is_refused(
+    fields: dict[str, object], kind: str, message: str
+):
+    """SEM-2, QRY-5: The message names the nearest form that has a meaning."""
+    table = {"stream": "s", "kind": kind, "size": 5}
+    if kind != "range":
+        table["slide"] = 5
+    query = from_table({"body": "ASK {}", "windows": [table]})
+    with pytest.raises(InvalidSemantics, match=message):
+        plain = FIELDS | {"reported_windows": "active", "late_for": "nothing"}
+        chosen = profile("csparql").with_fields(plain | fields).semantics()
+        list(evaluate(query, {"s": stream([])}, chosen))

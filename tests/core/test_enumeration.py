@@ -293,12 +293,17 @@ def draw_case(rng: Random) -> Case:
     }
     ordered = disorder is AllowedLateness.REJECT
     streams = {name: draw_stream(rng, over[name], near, ordered, batched) for name in over}
+    if disorder is AllowedLateness.REJECT and not alone and rng.randint(0, 3) == 0:
+        not_each = {**NOT_EACH, "late_for": LateFor.NOTHING}
+        streams = {name: draw_stream(rng, over[name], near, False, batched) for name in over}
+    else:
+        not_each = NOT_EACH
     apps = [element.app for elements in streams.values() for element in elements]
     after = rng.randint(1, 12) + max(apps, default=near)
     of_instants = report & {Condition.CLOSE, Condition.PERIODIC}
     is_marked = any(window.triggers for window in windows)
     semantics = Semantics(
-        **NOT_EACH,
+        **not_each,
         t0=t0,
         offset=rng.randint(-3, 9) if t0 is T0.EPOCH else None,
         closure=member(Closure) if any(window.kind in BORDERED for window in windows) else None,
@@ -346,7 +351,7 @@ def draw_case_of_each_window(rng: Random) -> Case:
     def member(kind: Iterable[object]) -> object:
         return rng.choice(list(kind))
 
-    late_for = member(LateFor)
+    late_for = rng.choice((LateFor.STREAM, LateFor.WINDOW))
     is_window = late_for is LateFor.WINDOW
     ticks = (Tick.TUPLE, Tick.TIME) if is_window else tuple(Tick)
     disorder = rng.choice((AllowedLateness.REJECT, rng.randint(0, 5)))
