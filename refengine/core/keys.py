@@ -18,7 +18,6 @@ from refengine.core.schedule import (
     is_sentinel,
     refuse_too_many_reports,
 )
-from refengine.core.values import T0
 from refengine.core.window import Content, WindowView
 
 
@@ -127,6 +126,6 @@ def view_of_key(planned: Plan, indices: Sequence[int]) -> WindowView:
     semantics = planned.semantics
     elements = tuple(view.elements[index] for index in indices)
     found = window.view(replace(view.spec, by=()), elements, semantics)
-    if isinstance(semantics.t0, int) or semantics.t0 is T0.REGISTRATION:
+    if isinstance(semantics.t0, int) or semantics.t0.needed_instant == "registered":
         return replace(found, t0=view.t0, frame=view.frame)
     return found

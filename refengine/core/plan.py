@@ -25,7 +25,7 @@ from refengine.core.query import (
 )
 from refengine.core.semantics import Semantics
 from refengine.core.static import refuse_unknown_graphs
-from refengine.core.values import R2S, T0, Closure, Condition, End, Watermark
+from refengine.core.values import R2S, T0, Condition, End
 from refengine.core.window import WindowView
 from refengine.model.elements import (
     TIME_BOUND,
@@ -175,7 +175,7 @@ def _admit_all(
         refuse_no_stream(name, streams[name])
         if semantics.late_for.keeps_arrival_order:
             elements = streams[name].elements
-            if semantics.watermark is Watermark.PUNCTUATION:
+            if semantics.reads_punctuations:
                 elements = tuple(element for element in elements if element.graph)
             kept[name] = tuple(elements)
             continue
@@ -212,9 +212,8 @@ def watermarks(arrivals: Sequence[Element], has_sentinel: bool, semantics: Seman
     of 2.
     """
     delay = semantics.watermark_delay or 0
-    is_punctuated = semantics.watermark is Watermark.PUNCTUATION
     apps = (
-        -TIME_BOUND if is_punctuated and element.graph else element.app - delay
+        -TIME_BOUND if semantics.reads_punctuations and element.graph else element.app - delay
         for element in arrivals
     )
     own = list(accumulate(apps, max))
@@ -229,7 +228,7 @@ def with_punctuations(
     """MOD-5: Return the elements of streams, and for the name None the punctuations, which are in
     no window.
     """
-    if semantics.watermark is not Watermark.PUNCTUATION:
+    if not semantics.reads_punctuations:
         return dict(kept)
     (name,) = kept
     punctuations = [element for element in streams[name].elements if not element.graph]
@@ -310,6 +309,7 @@ def _problems_of_windows_on_their_own(query: Query, semantics: Semantics) -> Ite
             yield "sessions are each reported on their own; write reported_windows=every"
         return
     first = query.windows[0]
+    is_right_open = semantics.closure is not None and semantics.closure.is_right_open
     if len(query.windows) > 1 or first.kind not in ON_THEIR_OWN:
         yield (
             "reported_windows=every needs one window of kind time or session; "
@@ -317,7 +317,7 @@ def _problems_of_windows_on_their_own(query: Query, semantics: Semantics) -> Ite
         )
     elif first.kind is WindowKind.TIME and first.lag:
         yield "reported_windows=every needs a window without a lag; write reported_windows=active"
-    if first.kind is WindowKind.SESSION and semantics.closure is not Closure.RIGHT_OPEN:
+    if first.kind is WindowKind.SESSION and not is_right_open:
         yield "a session is [first, end); write closure=[)"
     if query.r2s is not None and not query.r2s.emits_whole_answers:
         yield (

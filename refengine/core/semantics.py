@@ -184,6 +184,11 @@ class Semantics:
         return " ".join(f"{f.name}={show(getattr(self, f.name))}" for f in fields(self))
 
     @property
+    def reads_punctuations(self) -> bool:
+        """MOD-5: Whether elements without triples bring the watermark, and are in no window."""
+        return self.watermark is not None and self.watermark.is_of_punctuations
+
+    @property
     def is_consuming(self) -> bool:
         """R2R-22: Whether matches use up the elements that they are made of."""
         return self.consumption.uses_up_elements
@@ -289,7 +294,7 @@ def _no_meaning_for_every(semantics: Semantics) -> Iterator[str]:
         only_each = {
             "early_count": semantics.early_count is None,
             "early_period": semantics.early_period is None,
-            "panes": semantics.panes is Panes.ACCUMULATING,
+            "panes": semantics.panes.is_whole_content,
             "late_for": not semantics.late_for.is_window,
         }
         for name, is_plain in only_each.items():
@@ -314,11 +319,12 @@ def _no_meaning_for_every(semantics: Semantics) -> Iterator[str]:
 
 def _no_watermarks(semantics: Semantics) -> Iterator[str]:
     """SEM-2: Yield what means nothing where a window decides which elements are late."""
-    if semantics.late_for is LateFor.NOTHING and isinstance(semantics.allowed_lateness, int):
+    has_bound = isinstance(semantics.allowed_lateness, int)
+    if semantics.late_for.keeps_arrival_order and not semantics.late_for.is_window and has_bound:
         yield "under late_for=nothing no element is late; write allowed_lateness=reject"
     if not semantics.late_for.is_window:
         return
-    if not isinstance(semantics.allowed_lateness, int):
+    if not has_bound:
         yield "late_for=window needs a grace; write allowed_lateness=0"
     if semantics.tick.needs_batches:
         yield "late_for=window has no tick=batch; write tick=tuple"

@@ -36,6 +36,15 @@ class Closure(NamedValue):
     CLOSED = "[]", "WIN-2", "It counts both borders of each window"
 
     @property
+    def is_right_open(self) -> bool:
+        """Whether the lower border belongs to a window, and the upper one does not."""
+        match self:
+            case Closure.RIGHT_OPEN:
+                return True
+            case Closure.LEFT_OPEN | Closure.CLOSED:
+                return False
+
+    @property
     def is_left_open(self) -> bool:
         """Whether the upper border belongs to a window, and the lower one does not."""
         match self:
@@ -504,6 +513,15 @@ class Panes(NamedValue):
     DISCARDING = "discarding", "REP-16", "It shows only what a window has not shown before"
     RETRACTING = "retracting", "REP-16", "It takes back what a window showed before"
     REPLACING = "replacing", "REP-16", "It takes back what a session showed with other borders"
+
+    @property
+    def is_whole_content(self) -> bool:
+        """Whether a report shows all that a window holds, and nothing is taken back."""
+        match self:
+            case Panes.ACCUMULATING:
+                return True
+            case Panes.DISCARDING | Panes.RETRACTING | Panes.REPLACING:
+                return False
 
     @property
     def is_new_elements(self) -> bool:

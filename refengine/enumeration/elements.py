@@ -17,12 +17,20 @@ class Elements(Inputs):
         by more than what is allowed. With allowed_lateness=2, an element at 7 is late after one at
         10, and not after one at 9.
         """
-        match self.semantics.allowed_lateness:
+        match self.semantics.late_for:
+            case LateFor.WINDOW | LateFor.NOTHING:
+                return False
+            case LateFor.STREAM:
+                return self.is_late_by(self.semantics.allowed_lateness, element, before)
+
+    def is_late_by(
+        self, bound: int | AllowedLateness, element: Element, before: Sequence[Element]
+    ) -> bool:
+        """MOD-2: Return whether an element is earlier than one before it by more than a bound."""
+        match bound:
             case AllowedLateness.REJECT:
                 return False  # a stream out of order is refused
-            case int() if self.semantics.late_for is LateFor.WINDOW:
-                return False  # it is late for some windows (WIN-22)
-            case int(bound):
+            case int():
                 return any(other.app - element.app > bound for other in before)
 
     def dropped(self, elements: Sequence[Element]) -> list[Element]:

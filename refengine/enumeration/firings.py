@@ -51,17 +51,14 @@ class Firings(Reports):
         whose sys is less: whether their watermark has reached its close and the grace. [0, 10) with
         the grace 2 expires at 12.
         """
-        match self.semantics.late_for:
-            case LateFor.STREAM | LateFor.NOTHING:
-                return False
-            case LateFor.WINDOW:
-                watermark = self.watermark([each for each in self.arrivals if each.sys < before])
-                end = last + 1 + int(self.semantics.allowed_lateness)
+        watermark = self.watermark([each for each in self.arrivals if each.sys < before])
         match self.semantics.expiry_rule:
+            case ExpiryRule.REACHED:
+                return watermark >= last + 1 + int(self.semantics.allowed_lateness)
             case ExpiryRule.PASSED:
-                return watermark > end
-            case ExpiryRule.REACHED | None:
-                return watermark >= end
+                return watermark > last + 1 + int(self.semantics.allowed_lateness)
+            case None:
+                return False  # it is late for its stream (MOD-2), if at all
 
     def arrived(self, window: Window, t: int, k: int) -> list[int]:
         """WIN-8, MOD-5: Return the places of the elements before arrival k that are seen at t:
@@ -171,11 +168,7 @@ class Firings(Reports):
         window decides what is late, it has begun if its first instant is not after the greatest
         app.
         """
-        match self.semantics.late_for:
-            case LateFor.STREAM | LateFor.NOTHING:
-                newest = t
-            case LateFor.WINDOW:
-                newest = t + require(self.semantics.watermark_delay)
+        newest = t + (self.semantics.watermark_delay or 0)
         return instance.instants[0] <= newest and t <= instance.instants[-1]
 
     def closes_alone(self, window: Window, held: HeldWindow, t: int, k: int) -> bool:

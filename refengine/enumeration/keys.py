@@ -61,18 +61,22 @@ class Enumeration(Evaluations):
         """WIN-24: Return the enumeration of a window without its key, over the elements of one key.
         Those of the others bring time, if the semantics says so, but not to a tuple-based window.
         """
-        others = [*self.others]
         horizon = self.horizon()
-        match self.semantics.clock:
-            case Clock.STREAM if window.kind is not WindowKind.TUPLE:
-                others += [each for each in self.elements[window.stream] if each not in mine]
-            case Clock.STREAM | Clock.KEY:
-                pass
         return type(self)(
             [replace(window, by=())],
             {window.stream: mine},
             replace(self.semantics, horizon=End.NONE if horizon is None else horizon),
             registered=self.registered,
             static=self.static,
-            others=others,
+            others=[*self.others, *self.of_other_keys(window, mine)],
         )
+
+    def of_other_keys(self, window: Window, mine: list[Element]) -> list[Element]:
+        """WIN-24: Return the elements of other keys that bring time to the window of one key."""
+        match self.semantics.clock:
+            case Clock.KEY:
+                return []
+            case Clock.STREAM if window.kind is WindowKind.TUPLE:
+                return []
+            case Clock.STREAM:
+                return [each for each in self.elements[window.stream] if each not in mine]
