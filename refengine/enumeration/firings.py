@@ -110,7 +110,7 @@ class Firings(Reports):
         ]
 
     def sys(self, window: Window, place: int) -> int:
-        """MOD-1: Return the place of an element among all arrivals."""
+        """WIN-22: Return the place of an element among all arrivals."""
         return self.elements[window.stream][place].sys
 
     def extent(self, window: Window, session: Content) -> tuple[int, int]:

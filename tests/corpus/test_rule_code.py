@@ -67,7 +67,7 @@ def test_code_stands_with_its_rule():
             rule: re.findall("<!--code:(.*?)-->", text)
             for rule, text in zip(places[1::2], places[2::2], strict=True)
         }
-        assert found == {rule: [rule] if rule in parts else [] for rule in found}
+        assert found == {rule: [rule] if rule in parts else [] for rule in found}, page[:40]
 
 
 def test_each_function_stands_at_a_rule_that_there_is():
