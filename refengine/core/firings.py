@@ -32,11 +32,13 @@ def schedule_of_one_key(planned: Plan, max_reports: int) -> Schedule:
 
 
 class Shown(NamedTuple):
-    """What a window held when it was reported last, and its borders and last instant then."""
+    """What a window held when it was reported last, its borders then, and whether an element has
+    joined it since it had expired.
+    """
 
     borders: tuple[int, int] | None
     content: tuple[int, ...]
-    last: int
+    is_revived: bool = False
 
 
 @dataclass
@@ -96,12 +98,19 @@ class FiringSchedule(Schedule):
 
     # What windows hold: WIN-8, WIN-22, WIN-23
 
-    def stretches(self, k: int, interval: range) -> Iterator[range]:
-        """Yield the stretches of an interval in which no further element is seen. Where a window
-        decides what is late, that is the whole interval.
+    @property
+    def sees_all_arrivals(self) -> bool:
+        """WIN-23, MOD-5: Whether all elements before an arrival are seen, also those that begin
+        later than the instant at which it is tested: for sessions, and where a window decides what
+        is late.
         """
+        is_session = self.planned.views[0].spec.kind is WindowKind.SESSION
+        return is_session or self.planned.semantics.late_for.is_window
+
+    def stretches(self, k: int, interval: range) -> Iterator[range]:
+        """Yield the stretches of an interval in which no further element is seen."""
         starts = [interval.start]
-        if interval and not self.planned.semantics.late_for.is_window:
+        if interval and not self.sees_all_arrivals:
             apps = [arrival.app for arrival in self.planned.arrivals[self.taken_in : k]]
             starts += dict.fromkeys(app for app in apps if app in interval[1:])
         for start, stop in zip(starts, [*starts[1:], interval.stop], strict=True):
@@ -111,12 +120,11 @@ class FiringSchedule(Schedule):
         """WIN-22: Give the elements that are seen at t, before arrival k, to their windows. Return
         the windows that took one in.
         """
-        semantics = self.planned.semantics
         touched: list[HeldWindow] = []
         (counts,) = self.planned.counts
         while self.taken_in < k:
             app = self.planned.arrivals[self.taken_in].app
-            if app > t and not semantics.late_for.is_window:
+            if app > t and not self.sees_all_arrivals:
                 break
             index = counts[self.taken_in]
             if counts[self.taken_in + 1] > index:  # not of another key, and no punctuation
@@ -180,7 +188,10 @@ class FiringSchedule(Schedule):
             session.first = min(session.first, other.first)
             session.last = max(session.last, other.last)
             session.content += other.content
-            session.shown += other.shown
+            had_expired = self.has_expired(other.last)
+            session.shown += [
+                one._replace(is_revived=one.is_revived or had_expired) for one in other.shown
+            ]
             self.windows.remove(other)
         session.content.sort()
         session.shown.sort()
@@ -235,6 +246,8 @@ class FiringSchedule(Schedule):
         if self.planned.semantics.report <= {Condition.CLOSE, Condition.PERIODIC}:
             self.add_windows_without_elements(stretch, self.planned.own[k])
         for window in self.windows:
+            if window.last < self.start:
+                continue  # it ended before s0
             if window.last < interval.start and window in touched:
                 found.append((stretch.start, window, True))
             elif window.last >= stretch.start:
@@ -361,11 +374,11 @@ class FiringSchedule(Schedule):
         stated = self.borders_of(window)
         for one in window.shown:
             is_taken_back = self.planned.semantics.panes.takes_back(one.borders, stated)
-            if is_taken_back and not self.has_expired(one.last):
+            if is_taken_back and not one.is_revived:
                 held = WindowContent(window.number, one.content or range(0), one.borders)
                 found.append(Evaluation(t, k, (held,), takes_back=True))
         found.append(Evaluation(t, k, (WindowContent(window.number, self.pane(window), stated),)))
-        window.shown = [Shown(stated, tuple(window.content), window.last)]
+        window.shown = [Shown(stated, tuple(window.content))]
         return found
 
     def borders_of(self, window: HeldWindow) -> tuple[int, int] | None:

@@ -23,20 +23,29 @@ from refengine.enumeration.reports import Reports
 from refengine.model.errors import require
 
 
+class Session(NamedTuple):
+    """A session: the places of its elements, and those of each session that had expired when an
+    element joined it.
+    """
+
+    content: Content
+    revived: tuple[Content, ...] = ()
+
+
 class HeldWindow(NamedTuple):
-    """A window, and the elements that it holds."""
+    """A window, and the elements that it holds. A session also has what `Session` says."""
 
     instance: WindowInstance
     content: Content
+    revived: tuple[Content, ...] = ()
 
 
 class Shown(NamedTuple):
-    """What a window held when it was reported last, and its last instant then."""
+    """What a window held when it was reported last."""
 
     number: int | None
     borders: Borders
     content: Content
-    last: int
 
 
 class Firings(Reports):
@@ -62,12 +71,14 @@ class Firings(Reports):
 
     def arrived(self, window: Window, t: int, k: int) -> list[int]:
         """WIN-8, MOD-5: Return the places of the elements before arrival k that are seen at t:
-        those that began by then; where a window decides what is late, all.
+        those that began by then; for sessions, and where a window decides what is late, all.
         """
         before = range(sum(arrival.stream == window.stream for arrival in self.arrivals[:k]))
         match self.semantics.late_for:
-            case LateFor.STREAM:
+            case LateFor.STREAM if window.kind is not WindowKind.SESSION:
                 return [j for j in before if self.instants(window, j)[0] <= t]
+            case LateFor.STREAM:
+                return list(before)
             case LateFor.WINDOW | LateFor.NOTHING:
                 return list(before)
 
@@ -98,16 +109,27 @@ class Firings(Reports):
         Each element in turn joins the sessions that are near it, which makes one session of them.
         Where there is none, it begins a session of its own. It is late if that session has expired.
         """
-        found: list[Content] = []
+        found: list[Session] = []
         for j in places:
-            near = [session for session in found if self.can_join(window, session, j)]
-            joined = tuple(sorted([j, *(place for session in near for place in session)]))
-            if not self.has_expired(self.last_instant(window, joined), self.sys(window, j)):
+            near = [session for session in found if self.can_join(window, session.content, j)]
+            joined = self.joined(window, near, j)
+            last = self.last_instant(window, joined.content)
+            if not self.has_expired(last, self.sys(window, j)):
                 found = [session for session in found if session not in near] + [joined]
         return [
-            HeldWindow(self.session_instance(window, session), session)
-            for session in sorted(found, key=lambda session: self.extent(window, session))
+            HeldWindow(self.session_instance(window, session.content), *session)
+            for session in sorted(found, key=lambda each: self.extent(window, each.content))
         ]
+
+    def joined(self, window: Window, near: list[Session], place: int) -> Session:
+        """WIN-23: Return the session that an element makes of those that are near it."""
+        content = [place, *(j for session in near for j in session.content)]
+        revived = [each for session in near for each in session.revived]
+        for session in near:
+            last = self.last_instant(window, session.content)
+            if self.has_expired(last, self.sys(window, place)):
+                revived.append(session.content)
+        return Session(tuple(sorted(content)), tuple(revived))
 
     def sys(self, window: Window, place: int) -> int:
         """WIN-22: Return the place of an element among all arrivals."""
@@ -186,6 +208,8 @@ class Firings(Reports):
         early.
         """
         window = self.windows[0]
+        if held.instance.instants[-1] < self.start:
+            return False  # it ended before s0
         if is_late or self.is_open(held.instance, t, k):
             tests = [self.holds_alone(each, held, t, k, is_late) for each in self.semantics.report]
             return all(tests) or (not is_late and self.is_early(window, held, t, k))
@@ -259,16 +283,16 @@ class Firings(Reports):
         """REP-16: Yield the report of a window, after those by which it takes back what it has
         shown, and remember what it shows.
         """
-        number, borders, instants = held.instance
+        number, borders, _ = held.instance
         before = self.shown(held)
         for one in before:
-            is_gone = self.has_expired(one.last, self.arrivals[k].sys)
-            if self.takes_back(one.borders, borders) and not is_gone:
+            had_expired = any(set(one.content) <= set(each) for each in held.revived)
+            if self.takes_back(one.borders, borders) and not had_expired:
                 shown = ShownWindow(one.number, one.borders, one.content)
                 yield QueryReport(t, k, (shown,), takes_back=True)
         yield QueryReport(t, k, (ShownWindow(number, borders, self.pane(held)),))
         self.last_shown = [one for one in self.last_shown if one not in before]
-        self.last_shown.append(Shown(number, borders, held.content, instants[-1]))
+        self.last_shown.append(Shown(number, borders, held.content))
 
     def reports(self) -> Iterator[QueryReport]:
         """REP-14: Yield the reports: of the active window (REP-8), or of every window."""

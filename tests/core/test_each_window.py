@@ -364,3 +364,52 @@ def test_what_means_nothing_in_arrival_order_is_refused(
         plain = FIELDS | {"reported_windows": "active", "late_for": "nothing"}
         chosen = profile("csparql").with_fields(plain | fields).semantics()
         list(evaluate(query, {"s": stream([])}, chosen))
+
+
+def shown(semantics: Semantics, times: list[int], gap: int) -> list[tuple[object, list[int], bool]]:
+    """The borders and the times of each report of sessions, and whether it is taken back."""
+    window = {"stream": "s", "kind": "session", "size": gap}
+    query = from_table({"body": "ASK {}", "windows": [window]})
+    reports = evaluate(query, {"s": stream([(TRIPLE, time) for time in times])}, semantics)
+    return [(r.window, [e.app for e in r.contents[0]], r.takes_back) for r in reports]
+
+
+def test_a_session_does_not_close_before_an_element_that_has_joined_it():
+    """WIN-23, condition 3: elements at 0 and 5, a gap of 5 that joins. Under `passed` the arrival
+    at 5 has the own instant 4, and the sentinel is tested at 4, the last instant of [0, 5), too.
+    """
+    chosen = of(exact_gap="joins", close_rule="passed")
+    assert shown(chosen, [0, 5], gap=5) == [((0, 10), [0, 5], False)]
+
+
+def test_a_session_takes_back_what_it_showed_before_it_grew():
+    """REP-16, condition 5: a gap of 3; 0 and 1 are shown early, then 3 and 5 join, each in time.
+    The watermark 5 has reached 4, where the session was said to close; it never expired.
+    """
+    chosen = of(**LATE, early_count=2, panes="retracting")
+    assert shown(chosen, [0, 1, 3, 5], gap=3) == [
+        ((0, 4), [0, 1], False),
+        ((0, 4), [0, 1], True),
+        ((0, 8), [0, 1, 3, 5], False),
+        ((0, 8), [0, 1, 3, 5], True),
+        ((0, 8), [0, 1, 3, 5], False),
+    ]
+
+
+def test_a_session_that_had_expired_is_not_taken_back():
+    """REP-16, condition 5: 2 has expired at 7, when 8 has come; 5 joins both."""
+    chosen = of(**LATE, report="content-change", panes="retracting", expired_session="joined")
+    assert shown(chosen, [2, 8, 5], gap=5) == [
+        ((2, 7), [2], False),
+        ((8, 13), [8], False),
+        ((8, 13), [8], True),
+        ((2, 13), [2, 8, 5], False),
+    ]
+
+
+def test_a_session_that_ends_before_s0_is_not_reported():
+    """WIN-23, condition 5: t0 = 10; the session of 2 ends at 4, that of 9 at 11."""
+    assert shown(of(t0=10, tick="time"), [2, 9, 30], gap=3) == [
+        ((9, 12), [9], False),
+        ((30, 33), [30], False),
+    ]
