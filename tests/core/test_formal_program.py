@@ -140,7 +140,9 @@ def as_shown(case: Case, emitted: Iterable[EmittedRelation], numbers: Numbers) -
             for window, content in zip(case.query.windows, one.contents, strict=True)
         )
         rows = numbers.rows(one.rows, case.query.body.variables)
-        yield Shown(one.t, one.trigger, one.instant, one.borders, contents, one.late, rows)
+        yield Shown(
+            one.t, one.trigger, one.instant, one.borders, contents, one.late, rows, one.takes_back
+        )
 
 
 def test_program_enumeration_and_engine_agree(program: Path):
@@ -277,6 +279,7 @@ def asked() -> Iterator[Asked]:
                     tuple(tuple(e.sys for e in content) for content in report.contents),
                     report.late,
                     numbers.rows(report.relation.rows, query.body.variables),
+                    report.takes_back,
                 )
                 for report in reports
             ]
