@@ -168,6 +168,7 @@ Section Of.
         match early_period f with
         | Some λ => (border s t mod λ =? 0) && (t <? own s [p] a) && negb (is_empty (held h)) | None => false
         end.
+      (** REP-14, REP-15: a window that is open, or late, is reported. *)
       Definition fires_alone (m : list Held) (h : Held) : bool :=
         (late || is_open t h) && (all_hold m h || (negb late && is_early m h)).
     End AtArrival.
