@@ -1,5 +1,5 @@
 (** What a stream can tell apart: for each two values of a field, a stream on which the contents differ (the outputs,
-    where the field is about §7 or §8; the output instants, for [instant]).  Coq computes both.
+    where the field is about §7 or §8; the output instants, for [instant]; the borders, for [session_border]).  Coq computes both.
 
     [of_F v] is what comes of the value [v] of the field F, all else being equal.  An example has the name of its field
     and of its two values. *)
