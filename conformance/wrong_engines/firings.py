@@ -106,13 +106,16 @@ def no_window_expires(right: Right, schedule: FiringSchedule, last: int) -> bool
 @wrong("WIN-22", replaces=FiringSchedule.has_expired, half="plus the grace")
 def the_grace_is_ignored(right: Right, schedule: FiringSchedule, last: int) -> Any:
     """Drops every element of a window that has closed."""
-    return right(schedule, last - int(schedule.planned.semantics.allowed_lateness))
+    semantics = schedule.planned.semantics
+    if not semantics.late_for.is_window:
+        return False
+    return right(schedule, last - int(semantics.allowed_lateness))
 
 
 @wrong("WIN-22", replaces=FiringSchedule.has_expired, half="has `reached`", seen=BEAM)
 def a_window_expires_when_passed(right: Right, schedule: FiringSchedule, last: int) -> Any:
     """Expires a window only when the watermark has passed its end and the grace."""
-    if schedule.planned.semantics.expiry_rule is None:
+    if not schedule.planned.semantics.late_for.is_window:
         return False
     return under(right, schedule, {"expiry_rule": ExpiryRule.PASSED}, last)
 
@@ -120,7 +123,7 @@ def a_window_expires_when_passed(right: Right, schedule: FiringSchedule, last: i
 @wrong("WIN-22", replaces=FiringSchedule.has_expired, half="has `passed`", seen=FLINK)
 def a_window_expires_when_reached(right: Right, schedule: FiringSchedule, last: int) -> Any:
     """Expires a window as soon as the watermark has reached its end and the grace."""
-    if schedule.planned.semantics.expiry_rule is None:
+    if not schedule.planned.semantics.late_for.is_window:
         return False
     return under(right, schedule, {"expiry_rule": ExpiryRule.REACHED}, last)
 
