@@ -232,9 +232,19 @@ def _differences_of_report(
         value = getattr(report, key)
         if key in expected and expected[key] != value:
             yield f"{here}: expected {key} {expected[key]}, got {value}"
+    takes_back = expected.get("takes_back", False)
+    if takes_back != report.takes_back:
+        yield f"{here}: expected {_said(takes_back)}, got {_said(report.takes_back)}"
     rows = relation(expected["rows"], case_query).rows
     if not compare.equal(rows, report.relation.rows, mode):
         yield f"{here}: expected {show(rows)}, got {show(report.relation.rows)}"
+
+
+def _said(takes_back: bool) -> str:
+    """Return what a report does, in words: it takes back (REP-16), or it does not."""
+    if takes_back:
+        return "a report that takes back"
+    return "a report"
 
 
 def _borders(expected: Mapping[str, Any], got: tuple[Borders, ...]) -> tuple[Borders, ...]:

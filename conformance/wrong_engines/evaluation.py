@@ -7,7 +7,15 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import Any
 
-from conformance.wrong_engines.engines import CQELS, CSRBENCH_ORACLE, RSP_JS, YABENCH, YASPER
+from conformance.wrong_engines.engines import (
+    BEAM,
+    CQELS,
+    CSRBENCH_ORACLE,
+    FLINK,
+    RSP_JS,
+    YABENCH,
+    YASPER,
+)
 from conformance.wrong_engines.wrong_engine import Right, wrong
 from refengine.core import engine, report, window
 from refengine.core.engine import Evaluation, Plan, Stretch
@@ -75,8 +83,7 @@ def nothing_follows(right: Right, *values: Any) -> None:
     "ENG-1",
     replaces=engine.horizon,
     half="After the last arrival nothing follows",
-    seen="Flink (https://github.com/apache/flink) and Beam (https://github.com/apache/beam): a "
-    "bounded source ends with the greatest watermark",
+    seen=f"{FLINK} and {BEAM}: a bounded source ends with the greatest watermark",
 )
 def the_end_is_a_flush(
     right: Right,
