@@ -24,6 +24,7 @@ from conformance.corpus.case_file import (
     semantics_of,
     static_of,
     streams_of,
+    term,
 )
 from conformance.verdict import outcomes
 from conformance.verdict.explain import count_text
@@ -235,6 +236,11 @@ def _differences_of_report(
     takes_back = expected.get("takes_back", False)
     if takes_back != report.takes_back:
         yield f"{here}: expected {_said(takes_back)}, got {_said(report.takes_back)}"
+    if "key" in expected:
+        terms = tuple(map(term, expected["key"]))
+        if terms != report.key:
+            got = " ".join(report.key) or "none"
+            yield f"{here}: expected the key {' '.join(terms)}, got {got}"
     rows = relation(expected["rows"], case_query).rows
     if not compare.equal(rows, report.relation.rows, mode):
         yield f"{here}: expected {show(rows)}, got {show(report.relation.rows)}"

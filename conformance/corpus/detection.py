@@ -32,7 +32,7 @@ from refengine.oracle.trial import RecordingToJudge
 REPORTS_BOUND = 1_000  # reports of a wrong engine; no case expects as many
 ASSIGNMENTS_BOUND = 200  # assignments from which that of the wrong engines is chosen
 # what a case may expect of a report, and a reply of the protocol does not show
-NOT_IN_A_REPLY = ("evaluation", "late", "takes_back")
+NOT_IN_A_REPLY = ("evaluation", "late", "takes_back", "key")
 
 # packages whose functions compute no report
 NOT_OF_AN_ENGINE = ("refengine.oracle", "refengine.dialects", "refengine.incremental")

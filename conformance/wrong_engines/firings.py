@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from conformance.wrong_engines.engines import BEAM, FLINK
 from conformance.wrong_engines.wrong_engine import Right, wrong
-from refengine.core import evaluations, plan
-from refengine.core.firings import FiringSchedule, HeldWindow, Shown
+from refengine.core import evaluations, plan, window
+from refengine.core.firings import FiringSchedule, HeldWindow
 from refengine.core.plan import Plan
 from refengine.core.query import WindowKind
 from refengine.core.schedule import MAX_REPORTS, Evaluation
 from refengine.core.semantics import Semantics
-from refengine.core.values import Condition, ExpiryRule, Panes
+from refengine.core.values import Condition, ExpiryRule, Panes, Watermark
 from refengine.core.window import Content, borders
-from refengine.model.elements import Element
+from refengine.model.elements import Element, Stream
 from refengine.model.errors import require
 
 Firing = tuple[int, HeldWindow, bool]
@@ -41,28 +41,75 @@ def under(right: Right, schedule: FiringSchedule, fields: dict[str, Any], *value
 # MOD-5
 
 
-@wrong("MOD-5", replaces=plan.watermarks, half="is the greatest app so far")
+@wrong("MOD-5", replaces=plan.watermarks, half="is the `greatest` app so far")
 def the_watermark_goes_back(
-    right: Right, arrivals: Sequence[Element], has_sentinel: bool, delay: int
+    right: Right, arrivals: Sequence[Element], has_sentinel: bool, semantics: Semantics
 ) -> list[int]:
     """Takes the app of each arrival for the watermark, although it goes back."""
-    return [arrival.app - delay for arrival in arrivals]
+    if not semantics.late_for.is_window:
+        found: list[int] = right(arrivals, has_sentinel, semantics)
+        return found
+    return [arrival.app - require(semantics.watermark_delay) for arrival in arrivals]
 
 
 @wrong("MOD-5", replaces=plan.watermarks, half="less `watermark_delay`")
 def the_watermark_has_no_delay(
-    right: Right, arrivals: Sequence[Element], has_sentinel: bool, delay: int
+    right: Right, arrivals: Sequence[Element], has_sentinel: bool, semantics: Semantics
 ) -> Any:
     """Closes windows as soon as an element is past them, whatever the delay."""
-    return right(arrivals, has_sentinel, 0)
+    if not semantics.late_for.is_window:
+        return right(arrivals, has_sentinel, semantics)
+    return right(arrivals, has_sentinel, replace(semantics, watermark_delay=0))
+
+
+@wrong("MOD-5", replaces=plan.watermarks, half="the greatest app of a `punctuation`")
+def elements_bring_the_watermark(
+    right: Right, arrivals: Sequence[Element], has_sentinel: bool, semantics: Semantics
+) -> Any:
+    """Lets each element bring the watermark, although the stream has punctuations."""
+    if not semantics.reads_punctuations:
+        return right(arrivals, has_sentinel, semantics)
+    return right(arrivals, has_sentinel, replace(semantics, watermark=Watermark.GREATEST))
+
+
+def as_they_are(
+    right: Right, kept: Any, streams: Mapping[str, Stream], semantics: Semantics
+) -> Any:
+    """Adds no punctuations to the arrivals."""
+    return kept
+
+
+@wrong(
+    "MOD-5",
+    replaces=plan.without_punctuations,
+    half="which are then in no window",
+    besides={plan.with_punctuations: as_they_are},
+)
+def punctuations_are_elements(
+    right: Right, elements: Sequence[Element], semantics: Semantics
+) -> Any:
+    """Takes punctuations into windows as elements without triples."""
+    return tuple(elements)
+
+
+@wrong("MOD-5", replaces=window.overlapping, half="as long as its instant is in the scope")
+def what_comes_late_is_lost(
+    right: Right, view: window.WindowView, first: int, last: int, arrived: int
+) -> Any:
+    """Leaves out elements that come after one of a later time."""
+    found = right(view, first, last, arrived)
+    if view.is_in_order:
+        return found
+    times = view.times
+    return tuple(i for i in found if times[i] == max(times[: i + 1])) or range(0)
 
 
 @wrong("MOD-5", replaces=plan.watermarks, half="After the sentinel (ENG-1) it is the horizon")
 def the_end_is_delayed(
-    right: Right, arrivals: Sequence[Element], has_sentinel: bool, delay: int
+    right: Right, arrivals: Sequence[Element], has_sentinel: bool, semantics: Semantics
 ) -> Any:
     """Keeps the delay at the end of the stream, so that the last windows stay open."""
-    return right(arrivals, False, delay)
+    return right(arrivals, False, semantics)
 
 
 @wrong(
@@ -86,9 +133,9 @@ def late_for_one_window_is_late_for_all(
 ) -> list[HeldWindow]:
     """Drops an element behind the watermark and the grace from every window."""
     semantics = schedule.planned.semantics
-    if semantics.late_for.is_window and schedule.greatest is not None:
-        behind = schedule.greatest - schedule.planned.arrivals[index].app
-        if behind > require(semantics.watermark_delay) + int(semantics.allowed_lateness):
+    if semantics.late_for.is_window and schedule.watermark is not None:
+        behind = schedule.watermark - schedule.planned.views[0].elements[index].app
+        if behind > int(semantics.allowed_lateness):
             return []
     found: list[HeldWindow] = right(schedule, index)
     return found
@@ -128,14 +175,10 @@ def a_window_expires_when_reached(right: Right, schedule: FiringSchedule, last: 
     return under(right, schedule, {"expiry_rule": ExpiryRule.REACHED}, last)
 
 
-@wrong(
-    "WIN-22",
-    replaces=FiringSchedule.has_expired,
-    half="Before the first element there is no watermark",
-)
+@wrong("MOD-5", replaces=FiringSchedule.has_expired, half="before any it is before all times")
 def the_watermark_begins_at_0(right: Right, schedule: FiringSchedule, last: int) -> Any:
     """Takes 0 for the watermark before the first element."""
-    if schedule.greatest is None and schedule.planned.semantics.expiry_rule is not None:
+    if schedule.watermark is None and schedule.planned.semantics.expiry_rule is not None:
         return last + 1 <= 0
     return right(schedule, last)
 
@@ -209,7 +252,7 @@ def one_condition_is_enough_for_a_window(
 @wrong(
     "REP-14",
     replaces=FiringSchedule.holds,
-    half="compares its content with the one that it was last reported with",
+    half="compares its content with all that it has shown",
 )
 def a_window_changes_only_once(
     right: Right,
@@ -339,7 +382,7 @@ def it_is_taken_back_afterwards(
     return sorted(right(schedule, held, t, k), key=lambda one: bool(one.takes_back))
 
 
-@wrong("REP-16", replaces=FiringSchedule.show, half="each session showed that it is made of")
+@wrong("REP-16", replaces=FiringSchedule.show, half="A session takes back what each session")
 def one_of_several_sessions_is_taken_back(
     right: Right, schedule: FiringSchedule, held: HeldWindow, t: int, k: int
 ) -> Any:
@@ -358,12 +401,12 @@ def the_same_borders_are_replaced(
     return under(right, schedule, {"panes": Panes.RETRACTING}, held, t, k)
 
 
-@wrong("REP-16", replaces=FiringSchedule.show, half="once that window has expired")
-def what_has_expired_is_taken_back(
+@wrong("REP-16", replaces=FiringSchedule.show, half="if it had expired when an element joined it")
+def what_had_expired_is_taken_back(
     right: Right, schedule: FiringSchedule, held: HeldWindow, t: int, k: int
 ) -> Any:
-    """Takes back what a window showed that has expired."""
-    held.shown = [Shown(one.borders, one.content, held.last) for one in held.shown]
+    """Takes back what a session showed although it had expired when an element joined it."""
+    held.shown = [one._replace(is_revived=False) for one in held.shown]
     return right(schedule, held, t, k)
 
 

@@ -174,10 +174,7 @@ def _admit_all(
     for name in dict.fromkeys(spec.stream for spec in query.windows):
         refuse_no_stream(name, streams[name])
         if semantics.late_for.keeps_arrival_order:
-            elements = streams[name].elements
-            if semantics.reads_punctuations:
-                elements = tuple(element for element in elements if element.graph)
-            kept[name] = tuple(elements)
+            kept[name] = without_punctuations(streams[name].elements, semantics)
             continue
         try:
             admitted = admit(streams[name].elements, semantics.allowed_lateness)
@@ -220,6 +217,11 @@ def watermarks(arrivals: Sequence[Element], has_sentinel: bool, semantics: Seman
     if has_sentinel:
         own[-1] = arrivals[-1].app
     return own
+
+
+def without_punctuations(elements: Sequence[Element], semantics: Semantics) -> tuple[Element, ...]:
+    """MOD-5: Return the elements of a stream that can be in windows."""
+    return tuple(each for each in elements if each.graph or not semantics.reads_punctuations)
 
 
 def with_punctuations(
