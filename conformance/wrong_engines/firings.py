@@ -72,9 +72,7 @@ def elements_bring_the_watermark(
     return right(arrivals, has_sentinel, replace(semantics, watermark=Watermark.GREATEST))
 
 
-def as_they_are(
-    right: Right, kept: Any, streams: Mapping[str, Stream], semantics: Semantics
-) -> Any:
+def as_they_are(kept: Any, streams: Mapping[str, Stream], semantics: Semantics) -> Any:
     """Adds no punctuations to the arrivals."""
     return kept
 
