@@ -152,6 +152,8 @@ def inputs(
         if semantics.late_for.is_window:
             # so late that windows have expired, and the delay of the watermark with it
             late += require(semantics.watermark_delay) + extent_of(query.windows[0])[0]
+    elif semantics and semantics.late_for.keeps_arrival_order:
+        late = 2 + max(extent_of(window)[0] for window in query.windows)
     if semantics and isinstance(semantics.horizon, int):
         before = semantics.horizon
     has_batches = semantics is not None and semantics.tick.needs_batches

@@ -71,6 +71,7 @@ GROUPS = (
     ("trigger",),
     (
         "late_for",
+        "watermark",
         "watermark_delay",
         "expiry_rule",
         "allowed_lateness",
@@ -96,6 +97,7 @@ NEUTRAL = {
     "missed_instants": MissedInstants.ALL,
     "trigger": Trigger.ANY,
     "late_for": LateFor.STREAM,
+    "watermark": None,
     "watermark_delay": None,
     "expiry_rule": None,
     "allowed_lateness": AllowedLateness.REJECT,
@@ -216,6 +218,7 @@ class _WindowMeaning(NamedTuple):
     kind: WindowKind
     triggers: bool
     lag: int
+    is_keyed: bool
 
 
 class _QueryMeaning(NamedTuple):
@@ -238,7 +241,8 @@ def _meaning_of(query: Query) -> _QueryMeaning:
     has_trigger = any(window.triggers for window in query.windows)
     lag = int(any(window.lag for window in query.windows))
     registered = None if query.registered is None else 0
-    windows = tuple(_WindowMeaning(kind, has_trigger, lag) for kind in kinds)
+    is_keyed = any(window.is_keyed for window in query.windows)
+    windows = tuple(_WindowMeaning(kind, has_trigger, lag, is_keyed) for kind in kinds)
     return _QueryMeaning(windows, query.r2s, registered)
 
 
@@ -272,7 +276,7 @@ def _semantics(
         "period": Between(1, max(2, scale // 2)),
         "early_period": Between(1, max(2, scale // 2)),
         "early_count": Between(1, 4),
-        "watermark_delay": Between(0, max(1, scale // 4)),
+        "watermark_delay": Between(0, max(3, scale // 4)),
     }
     fields: dict[str, Any] = {}
     for name, value in values.items():

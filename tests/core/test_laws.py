@@ -987,7 +987,8 @@ def closing(draw: st.DrawFn, *, delay: int = 0, in_order: bool = True, **more: A
         pairs = zip(arrivals, order, strict=True)
         moved = [(name, e._replace(sys=place.sys)) for (_, place), (name, e) in pairs]
         trial = trial.but(allowed_lateness=0).arriving(moved)
-    late = {"late_for": "window", "watermark_delay": delay, "allowed_lateness": draw(GRACES)}
+    late = {"late_for": "window", "watermark": "greatest", "watermark_delay": delay}
+    late |= {"allowed_lateness": draw(GRACES)}
     late |= {"expiry_rule": draw(st.sampled_from(("reached", "passed")))}
     return trial, trial.but(reported_windows="every", **late)
 
@@ -1023,7 +1024,7 @@ def every_window_closes_as_the_active_one(trial: Trial, other: Trial) -> bool:
 
 @law(
     shifts(**EACH | {"early_period": "none", "t0": OneOf(ANYWHERE)}),
-    wrong_engine("WIN-22", "the watermark begins at 0"),
+    wrong_engine("MOD-5", "the watermark begins at 0"),
     beyond={
         "an early period": shifts(**EACH | {"early_period": Between(2, 4)}),
         "an app that stays": shifts(**EACH, staying="app"),
