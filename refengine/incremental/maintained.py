@@ -8,10 +8,12 @@ windows to the body, and `AnswerDelta`, which collects the rows that this change
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from sortedcontainers import SortedList
 
@@ -122,9 +124,11 @@ class ContentFollower:
             return False
         if content.start != before.start or content.stop < before.stop:
             return False
-        self._pass_triples(0, range(before.stop, content.stop), self.graphs[0].insert)
+        if content.stop > before.stop:
+            self._pass_triples(0, range(before.stop, content.stop), self.graphs[0].insert)
+            if self.body.flushed_nodes:
+                self.body.flush()
         self.contents[0] = content
-        self.body.flush()
         return True
 
     def retract_outside(self, contents: Iterable[Content]) -> None:
@@ -303,7 +307,7 @@ class NearEqualIndex:
     """
 
     def __init__(self) -> None:
-        self.rows: dict[compare.Exact, SortedList] = {}
+        self.rows: dict[compare.Exact, Neighbours] = {}
         self.count_of_pairs = 0
 
     def insert(self, row: Row) -> None:
@@ -314,9 +318,10 @@ class NearEqualIndex:
         values = [number.value for number in numbers]
         if any(value != value for value in values):
             raise NotCovered("a row with NaN")
-        neighbours = self.rows.setdefault(key, SortedList())
-        self.count_of_pairs += count_nearly_equal(neighbours, row, numbers)
-        neighbours.add((values, row))
+        neighbours = self.rows.setdefault(key, [])
+        if neighbours:
+            self.count_of_pairs += count_nearly_equal(neighbours, row, numbers)
+        insort(neighbours, (values, row))
 
     def remove(self, row: Row) -> None:
         """Remove a row. It must be present, if it has numbers."""
@@ -324,18 +329,23 @@ class NearEqualIndex:
         if not numbers:
             return
         neighbours = self.rows[key]
-        neighbours.remove(([number.value for number in numbers], row))
-        self.count_of_pairs -= count_nearly_equal(neighbours, row, numbers)
-        if not neighbours:
+        del neighbours[bisect_left(neighbours, ([number.value for number in numbers], row))]
+        if neighbours:
+            self.count_of_pairs -= count_nearly_equal(neighbours, row, numbers)
+        else:
             del self.rows[key]
 
 
-def count_nearly_equal(neighbours: SortedList, row: Row, numbers: Sequence[TolerantNumber]) -> int:
+# Rows with numbers that agree in all other terms, by these numbers
+Neighbours = list[tuple[list[Any], Row]]
+
+
+def count_nearly_equal(neighbours: Neighbours, row: Row, numbers: Sequence[TolerantNumber]) -> int:
     """Return how many of the `neighbours` are nearly equal to a row, but not equal. They agree with
     the row in all terms but the numbers, and are sorted by their numbers.
     """
     values = [number.value for number in numbers]
-    place = neighbours.bisect_left((values, row))
+    place = bisect_left(neighbours, (values, row))
     count = 0
     # downwards from the row before, and upwards from the row at this place
     for step, i in ((-1, place - 1), (1, place)):
@@ -393,6 +403,17 @@ class MaintainedAnswers:
             return self.unchanged._replace(compared=whole, baseline=self.delta.baseline())
         # rows that the answer and the baseline share are left out of both
         return self.unchanged._replace(compared=+difference, baseline=-difference)
+
+    def is_unchanged_over(self, content: Content) -> bool:
+        """Return whether the only window holds more elements by now, and these have left the answer
+        equal to its baseline. Raises NotCovered.
+        """
+        return (
+            self.can_grow
+            and not self.is_rstream
+            and self.follower.grow_to(content)
+            and not self.delta.difference
+        )
 
     def _move_to(self, contents: Sequence[Content]) -> None:
         """Retract the elements that leave the windows, and insert those that enter them."""
@@ -474,6 +495,9 @@ class MaintainedWhileCovered:
         self.reason = ""
         self.windows = (WindowContent(None, range(0)),) * len(planned.views)
         self.maintained: MaintainedAnswers | None = None
+        self.failure: NotCovered | None = (
+            None  # of a look at a content that is still to be answered
+        )
         self.answers: SuccessiveAnswers
         if is_evaluator_requested:
             self.answers = self._recomputed(NotCovered(REQUEST))
@@ -493,13 +517,34 @@ class MaintainedWhileCovered:
             # is refused before anything is reported. No witness is asked.
             r2r.defined_answer(self.query.body, frozenset())
         try:
+            if self.failure is not None:
+                raise self.failure
             change = self.answers.answer_over(windows)
         except NotCovered as error:
+            self.failure = None
             self.answers = self._recomputed(error)
             change = self.answers.answer_over(windows)
         self.windows = windows
         self.number += 1
         return change
+
+    def is_unchanged_over(self, windows: tuple[WindowContent, ...]) -> bool:
+        """Return whether it is known without a report that the answer over what the windows hold
+        equals its baseline. Then nothing else need be asked about this evaluation. Otherwise
+        `answer_over` is asked.
+        """
+        maintained = self.maintained
+        if maintained is not self.answers or maintained is None or self.number == self.skip:
+            return False
+        try:
+            if not maintained.is_unchanged_over(windows[0].content):
+                return False
+        except NotCovered as error:
+            self.failure = error
+            return False
+        self.windows = windows
+        self.number += 1
+        return True
 
     @property
     def provenance(self) -> Provenance:

@@ -363,20 +363,24 @@ def write_routes(program: Program) -> None:
     if not routes:
         return
     copies = program.keep("present", "{}", "R2R-1 how often each triple that matches is there")
-    names: list[Code] = []
+    inserts: list[Code] = []
+    retracts: list[Code] = []
     for predicate in dict.fromkeys(route.pattern.predicate for route in routes):
         own = [route for route in routes if route.pattern.predicate == predicate]
         if predicate is not None:
             own += [route for route in routes if route.pattern.predicate is None]
-        names.append(f"{predicate!r}: {_write_route(program, predicate, own, copies)}")
-    program.scope.append(f"graph.add_routes({{{', '.join(names)}}}, {copies})")
+        insert, retract = _write_route(program, predicate, own, copies)
+        inserts.append(f"{predicate!r}: {insert}")
+        retracts.append(f"{predicate!r}: {retract}")
+    routed = [f"{{{', '.join(each)}}}" for each in (inserts, retracts)]
+    program.scope.append(f"graph.add_routes({', '.join([*routed, copies])})")
 
 
 def _write_route(
     program: Program, predicate: Term | None, routes: Sequence[Route], copies: Code
-) -> Code:
-    """Write what a graph does with the triples of a predicate, or with others. Return the pair of
-    functions that insert and retract one.
+) -> tuple[Code, Code]:
+    """Write what a graph does with the triples of a predicate, or with others. Return the functions
+    that insert and retract one.
     """
     is_numbered = not routes[0].is_retracted
     unpack = f"{', '.join(PARTS if is_numbered else PARTS[:3])} = triple"
@@ -420,41 +424,34 @@ def _write_route(
         ],
         f"R2R-1 Retract a triple {kind}, when no other element has it",
     )
-    return f"({inserted}, {retracted})"
+    return inserted, retracted
 
 
-# Takes a triple that comes or goes
-TakeTriple = Callable[[Triple], None]
+# What takes a triple that comes or goes, by its predicate; under None by any other
+Routes = Mapping[Term | None, Callable[[Triple], None]]
 
 
 class MaintainedGraph:
-    """One graph: the default graph, or a named one. It passes triples on by their predicates. One
-    that matches nothing costs a look-up.
+    """One graph: the default graph, or a named one. It passes triples on by their predicates, so
+    that one which matches nothing costs a look-up.
 
     `present` are the triples that match a pattern.
     """
 
     def __init__(self) -> None:
         self.present: ChainMap[Triple, int] = ChainMap()
-        # by predicate; under None: by any other
-        self.inserts: dict[Term | None, TakeTriple] = {}
-        self.retracts: dict[Term | None, TakeTriple] = {}
+        # what inserts a triple and what retracts it, by predicate; under None by any other
+        self.inserts: list[Routes] = []
+        self.retracts: list[Routes] = []
         self.presences: list[GraphPresence] = []
 
-    def add_routes(
-        self,
-        routes: Mapping[Term | None, tuple[TakeTriple, TakeTriple]],
-        present: dict[Triple, int],
-    ) -> None:
+    def add_routes(self, inserts: Routes, retracts: Routes, present: dict[Triple, int]) -> None:
         """Send triples to functions that insert and retract them, by their predicates. `present`
         are those that these have inserted.
         """
+        self.inserts.append(inserts)
+        self.retracts.append(retracts)
         self.present.maps.append(present)
-        before = self.inserts, self.retracts
-        self.inserts, self.retracts = (
-            _join_routes(known, {key: pair[place] for key, pair in routes.items()})
-            for place, known in enumerate(before)
-        )
 
     def insert(self, triple: Triple) -> None:
         """Insert a triple of an element that comes into the content. It changes the answer only if
@@ -462,9 +459,10 @@ class MaintainedGraph:
         """
         for presence in self.presences:
             presence.change(1)
-        take = self.inserts.get(triple[1]) or self.inserts.get(None)
-        if take is not None:
-            take(triple)
+        for routes in self.inserts:
+            take = routes.get(triple[1], routes.get(None))
+            if take is not None:
+                take(triple)
 
     def retract(self, triple: Triple) -> None:
         """Retract a triple of an element that goes from the content. It changes the answer only if
@@ -472,32 +470,10 @@ class MaintainedGraph:
         """
         for presence in self.presences:
             presence.change(-1)
-        take = self.retracts.get(triple[1]) or self.retracts.get(None)
-        if take is not None:
-            take(triple)
-
-
-def _join_routes(
-    one: Mapping[Term | None, TakeTriple], other: Mapping[Term | None, TakeTriple]
-) -> dict[Term | None, TakeTriple]:
-    """Return what sends triples on both routes, by their predicates."""
-    return {
-        key: _both([each.get(key) or each.get(None) for each in (one, other)])
-        for key in {**one, **other}
-    }
-
-
-def _both(functions: Sequence[TakeTriple | None]) -> TakeTriple:
-    """Return what calls some functions, one after the other."""
-    called = [function for function in functions if function is not None]
-    if len(called) == 1:
-        return called[0]
-
-    def call_all(triple: Triple) -> None:
-        for function in called:
-            function(triple)
-
-    return call_all
+        for routes in self.retracts:
+            take = routes.get(triple[1], routes.get(None))
+            if take is not None:
+                take(triple)
 
 
 # GRAPH: its pattern, over each graph that the dataset may have and that the name fits
