@@ -16,8 +16,9 @@ from incremental_trials import A, B, C, P, Q, agree, asked, chosen, integer
 from test_bodies import CONTENTS, run_maintained, run_supported
 
 from refengine import Body, literal, stream
+from refengine.incremental.algebra import body as body_module
 from refengine.incremental.algebra import nodes
-from refengine.incremental.algebra.body import MaintainedBody, compile_body
+from refengine.incremental.algebra.body import MaintainedBody
 from refengine.incremental.algebra.expressions import Condition
 from refengine.incremental.algebra.joins import (
     TRUE,
@@ -86,7 +87,7 @@ def test_exists_by_an_equality_asks_its_filter_of_pairs_that_may_be_equal(monkey
         return lambda terms: asked_of.append(terms) or holds(terms)
 
     monkeypatch.setattr(nodes, "condition_on", note)
-    compile_body.cache_clear()
+    body_module._compile.cache_clear()
     text = "SELECT * { ?x <urn:p> ?y FILTER EXISTS { ?w <urn:q> ?z FILTER(?z = ?y) } }"
     body = MaintainedBody(Body(text), lambda row, count: None)
     for term in (ONE, TWO, THREE):

@@ -476,17 +476,12 @@ class NodeBuilder:
 
 
 class Asked(NamedTuple):
-    """What the code of a body depends on: its algebra and its answer's form, and the options of
-    `MaintainedBody`.
-    """
+    """What the code of a body depends on: its algebra and the form of its answer."""
 
     algebra: algebra.AlgebraQuery
     form: Form
     variables: tuple[str, ...]
     makes_blanks: bool
-    is_set: bool
-    has_numbers: bool
-    is_fed: bool
 
 
 class CompiledBody:
@@ -495,12 +490,12 @@ class CompiledBody:
     are those at the leaves.
     """
 
-    def __init__(self, asked: Asked) -> None:
-        builder = NodeBuilder(asked.is_set, asked.has_numbers)
+    def __init__(self, asked: Asked, is_set: bool, has_numbers: bool, is_fed: bool) -> None:
+        builder = NodeBuilder(is_set, has_numbers)
         self.answer = answer_node(asked, builder)
         self.is_set = builder.is_set
         self.basic_patterns = builder.basic_patterns
-        program = Program(asked.is_fed)
+        program = Program(is_fed)
         program.scope.append("graph = body.graphs['']  # R2R-8 the default graph")
         self.answer.write(program, lambda values, count: [])
         write_routes(program)
@@ -511,10 +506,17 @@ class CompiledBody:
 MOST_COMPILED = 256  # bodies of which the code is kept
 
 
-@lru_cache(maxsize=MOST_COMPILED)
-def compile_body(asked: Asked) -> CompiledBody:
-    """Return the module of a body. Raises NotCovered for a body that is not covered."""
-    return CompiledBody(asked)
+def compile_body(
+    body: Body, is_set: bool = False, has_numbers: bool = False, is_fed: bool = False
+) -> CompiledBody:
+    """Return the module of a body, for a MaintainedBody of these options. Raises NotCovered for a
+    body that is not covered.
+    """
+    asked = Asked(body.algebra, body.form, body.variables, body.makes_blanks)
+    return _compile(asked, is_set, has_numbers, is_fed)
+
+
+_compile = lru_cache(maxsize=MOST_COMPILED)(CompiledBody)
 
 
 class MaintainedBody:
@@ -541,9 +543,7 @@ class MaintainedBody:
         is_fed: bool = False,
         names: Iterable[Term] = (),
     ) -> None:
-        answer = (body.algebra, body.form, body.variables, body.makes_blanks)
-        compiled = compile_body(Asked(*answer, is_set, collect is not None, is_fed))
-        self.source = compiled.source
+        compiled = compile_body(body, is_set, collect is not None, is_fed)
         self.answer = compiled.answer
         self.is_set = compiled.is_set
         self.basic_patterns = compiled.basic_patterns
