@@ -344,7 +344,7 @@ def test_a_query_is_compiled(files, capsys):
     compile(printed, "module", "exec")
     assert "def follow(change, body):" in printed
     for line in (
-        "# R2R-1 Insert a triple with <urn:p>; one that is there already changes nothing",
+        "# R2R-1 Insert a triple with :p; one that is there already changes nothing",
         "# R2R-2 SELECT: the row",
         "row = (('x', v_x),)",
     ):

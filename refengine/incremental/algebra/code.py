@@ -85,16 +85,21 @@ def key_of(parts: Sequence[Code]) -> Code:
 
 
 def print_statements(statements: Iterable[Statement], depth: int = 0) -> Iterator[str]:
-    """Yield the lines of some statements, with an empty line before each function."""
+    """Yield the lines of some statements, with an empty line before and after each function."""
+    is_function = False
     for statement in statements:
         if isinstance(statement, Block):
-            if statement.head.startswith("def "):
+            is_function = statement.head.startswith("def ")
+            if is_function:
                 yield ""
             yield "    " * depth + statement.head
             yield from print_statements(statement.body, depth + 1)
             if all(isinstance(each, str) and each.startswith("#") for each in statement.body):
                 yield "    " * (depth + 1) + "pass"
         else:
+            if is_function:
+                yield ""
+            is_function = False
             yield "    " * depth + statement
 
 
@@ -241,4 +246,12 @@ def show(part: Any) -> str:
         case Call(name, arguments):
             return f"{name}({', '.join(map(show, arguments))})"
         case _:
-            return str(part)
+            return f":{word}" if (word := word_of(part)) else str(part)
+
+
+def word_of(term: object) -> str:
+    """Return the last word of an IRI, such as "result" of <http://example.org/ns#result>; an empty
+    text for anything else.
+    """
+    found = fullmatch(r"<(?:.*\W)?([A-Za-z]\w{0,39})>", str(term), ASCII)
+    return found[1] if found else ""

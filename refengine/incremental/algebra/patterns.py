@@ -25,6 +25,7 @@ from refengine.incremental.algebra.code import (
     otherwise,
     show,
     when,
+    word_of,
 )
 from refengine.incremental.algebra.expressions import Condition, condition_on
 from refengine.incremental.algebra.joins import equal_names, equality_key, look_up_value
@@ -110,7 +111,8 @@ class IndexedPattern:
             return ask(program, [condition], self.place)
         (name,) = names
         remembered = Remembered(condition_on(condition, {name: 0}))
-        return f"{program.give('passes', remembered)}[{self.place[name]}]"
+        hint = f"passes_{program.local(name).removeprefix('v_')}"
+        return f"{program.give(hint, remembered)}[{self.place[name]}]"
 
     def index_by(
         self, program: Program, names: Sequence[str], value_name: str | None = None
@@ -133,7 +135,8 @@ class IndexedPattern:
         if not names and value_name is None:
             key, value = value or "()", ""
             comment = f"R2R-10 {show(self.terms)}"
-        name = program.keep(f"by_{'_'.join(words)}", "{}", comment)
+        words = [word_of(self.predicate) or "any", "by", *words]
+        name = program.keep("_".join(words), "{}", comment)
         self.indexes[names, value_name] = PatternIndex(name, key, value)
         return self.indexes[names, value_name]
 
@@ -271,7 +274,8 @@ class MaintainedBasicPattern(MaintainedNode):
                 name = program.define("join", [*known.values(), "count"], body, "Go on with a join")
                 body = [f"{name}({', '.join([*known.values(), 'count'])})"]
         comment = f"R2R-10 Join a triple of {show(start.terms)} with those of the other patterns"
-        return program.define("join", parameters, body, comment)
+        hint = f"join_{word_of(start.predicate) or 'any'}"
+        return program.define(hint, parameters, body, comment)
 
     def _write_step(self, program: Program, pattern: IndexedPattern, values: Values) -> JoinStep:
         """Return what finds the triples of a pattern by the variables that are bound. If none is,
@@ -362,25 +366,20 @@ def write_routes(program: Program) -> None:
     routes = program.routes[::-1]
     if not routes:
         return
-    copies = program.keep("present", "{}", "R2R-1 how often each triple that matches is there")
-    inserts: list[Code] = []
-    retracts: list[Code] = []
+    comment = "R2R-1 how often each triple that matches is there"
+    copies = program.keep("present", "graph.add_routes()", comment)
     for predicate in dict.fromkeys(route.pattern.predicate for route in routes):
         own = [route for route in routes if route.pattern.predicate == predicate]
         if predicate is not None:
             own += [route for route in routes if route.pattern.predicate is None]
-        insert, retract = _write_route(program, predicate, own, copies)
-        inserts.append(f"{predicate!r}: {insert}")
-        retracts.append(f"{predicate!r}: {retract}")
-    routed = [f"{{{', '.join(each)}}}" for each in (inserts, retracts)]
-    program.scope.append(f"graph.add_routes({', '.join([*routed, copies])})")
+        _write_route(program, predicate, own, copies)
 
 
 def _write_route(
     program: Program, predicate: Term | None, routes: Sequence[Route], copies: Code
-) -> tuple[Code, Code]:
-    """Write what a graph does with the triples of a predicate, or with others. Return the functions
-    that insert and retract one.
+) -> None:
+    """Write what a graph does with the triples of a predicate, or with others: the functions that
+    insert and retract one.
     """
     is_numbered = not routes[0].is_retracted
     unpack = f"{', '.join(PARTS if is_numbered else PARTS[:3])} = triple"
@@ -407,15 +406,16 @@ def _write_route(
     ]
     if all(matches):
         insert = when(" or ".join(matches), insert)
-    kind = f"with {predicate}" if predicate is not None else "with another predicate"
+    word = word_of(predicate) or "any"
+    kind = f"with {show(predicate)}" if predicate is not None else "with another predicate"
     inserted = program.define(
-        "insert",
+        f"insert_{word}",
         ["triple"],
         [unpack, *tests, *insert],
         f"R2R-1 Insert a triple {kind}; one that is there already changes nothing",
     )
     retracted = program.define(
-        "retract",
+        f"retract_{word}",
         ["triple"],
         [
             f"number = {copies}.get(triple, 0)",
@@ -424,11 +424,12 @@ def _write_route(
         ],
         f"R2R-1 Retract a triple {kind}, when no other element has it",
     )
-    return inserted, retracted
+    program.scope.append(f"graph.add_route({predicate!r}, {inserted}, {retracted})")
 
 
 # What takes a triple that comes or goes, by its predicate; under None by any other
-Routes = Mapping[Term | None, Callable[[Triple], None]]
+TakeTriple = Callable[[Triple], None]
+Routes = dict[Term | None, TakeTriple]
 
 
 class MaintainedGraph:
@@ -445,13 +446,18 @@ class MaintainedGraph:
         self.retracts: list[Routes] = []
         self.presences: list[GraphPresence] = []
 
-    def add_routes(self, inserts: Routes, retracts: Routes, present: dict[Triple, int]) -> None:
-        """Send triples to functions that insert and retract them, by their predicates. `present`
-        are those that these have inserted.
-        """
-        self.inserts.append(inserts)
-        self.retracts.append(retracts)
+    def add_routes(self) -> dict[Triple, int]:
+        """Begin a set of routes. Return a place for the triples that go by them and match."""
+        self.inserts.append({})
+        self.retracts.append({})
+        present: dict[Triple, int] = {}
         self.present.maps.append(present)
+        return present
+
+    def add_route(self, predicate: Term | None, insert: TakeTriple, retract: TakeTriple) -> None:
+        """Send the triples with a predicate to functions that insert and retract them."""
+        self.inserts[-1][predicate] = insert
+        self.retracts[-1][predicate] = retract
 
     def insert(self, triple: Triple) -> None:
         """Insert a triple of an element that comes into the content. It changes the answer only if
