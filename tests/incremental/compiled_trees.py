@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from refengine.incremental.algebra.code import Program, Take
-from refengine.incremental.algebra.joins import Inlet
+from refengine.incremental.algebra.joins import OuterNode
 from refengine.incremental.algebra.nodes import Emit, MaintainedNode, add_count
 from refengine.incremental.algebra.patterns import MaintainedGraph
 
 
-class Source(Inlet):
+class Source(OuterNode):
     """A node below others. When its tree is compiled, `emit` is what takes its solutions."""
 
     emit: Emit

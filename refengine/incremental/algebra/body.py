@@ -475,7 +475,7 @@ class NodeBuilder:
 # The body
 
 
-class Asked(NamedTuple):
+class BodyAlgebra(NamedTuple):
     """What the code of a body depends on: its algebra and the form of its answer."""
 
     algebra: algebra.AlgebraQuery
@@ -490,7 +490,7 @@ class CompiledBody:
     are those at the leaves.
     """
 
-    def __init__(self, asked: Asked, is_set: bool, has_numbers: bool, is_fed: bool) -> None:
+    def __init__(self, asked: BodyAlgebra, is_set: bool, has_numbers: bool, is_fed: bool) -> None:
         builder = NodeBuilder(is_set, has_numbers)
         self.answer = answer_node(asked, builder)
         self.is_set = builder.is_set
@@ -512,7 +512,7 @@ def compile_body(
     """Return the module of a body, for a MaintainedBody of these options. Raises NotCovered for a
     body that is not covered.
     """
-    asked = Asked(body.algebra, body.form, body.variables, body.makes_blanks)
+    asked = BodyAlgebra(body.algebra, body.form, body.variables, body.makes_blanks)
     return _compile(asked, is_set, has_numbers, is_fed)
 
 
@@ -581,7 +581,7 @@ class MaintainedBody:
             node.flush()
 
 
-def answer_node(body: Asked, builder: NodeBuilder) -> MaintainedNode:
+def answer_node(body: BodyAlgebra, builder: NodeBuilder) -> MaintainedNode:
     """Return the node at the top, which emits rows. Raises NotCovered."""
     check_functions(body.algebra)
     if body.makes_blanks:
@@ -604,7 +604,7 @@ def _ask(pattern: algebra.Pattern, builder: NodeBuilder) -> MaintainedNode:
     return maintain_ask(builder.node(pattern))
 
 
-def _projection(body: Asked, builder: NodeBuilder) -> MaintainedNode:
+def _projection(body: BodyAlgebra, builder: NodeBuilder) -> MaintainedNode:
     pattern: algebra.Pattern = body.algebra.pattern
     is_distinct = isinstance(pattern, algebra.Distinct)
     if isinstance(pattern, algebra.Distinct):

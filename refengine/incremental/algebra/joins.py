@@ -618,7 +618,7 @@ class MaintainedExists(MaintainedSemiJoin):
 Wrap = Callable[[MaintainedNode], MaintainedNode]
 
 
-class Inlet(MaintainedNode):
+class OuterNode(MaintainedNode):
     """A node whose solutions an object emits, by the function `emitter`."""
 
     emitter: Code
@@ -647,7 +647,7 @@ class MaintainedExistsWithFilter(MaintainedNode):
     ) -> None:
         super().__init__((*left.names, flag), left.certain)
         self.left = left
-        self.outer = Inlet(left.names, left.certain)
+        self.outer = OuterNode(left.names, left.certain)
         self.joined = wrap(MaintainedJoin(self.outer, right, equalities))
 
     def write(self, program: Program, take: Take) -> None:
