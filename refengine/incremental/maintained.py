@@ -404,17 +404,6 @@ class MaintainedAnswers:
         # rows that the answer and the baseline share are left out of both
         return self.unchanged._replace(compared=+difference, baseline=-difference)
 
-    def is_unchanged_over(self, content: Content) -> bool:
-        """Return whether the only window holds more elements by now, and these have left the answer
-        equal to its baseline. Raises NotCovered.
-        """
-        return (
-            self.can_grow
-            and not self.is_rstream
-            and self.follower.grow_to(content)
-            and not self.delta.difference
-        )
-
     def _move_to(self, contents: Sequence[Content]) -> None:
         """Retract the elements that leave the windows, and insert those that enter them."""
         if self.follower.is_quicker_anew(contents[0]):
@@ -534,13 +523,16 @@ class MaintainedWhileCovered:
         `answer_over` is asked.
         """
         maintained = self.maintained
-        if maintained is not self.answers or maintained is None or self.number == self.skip:
+        if maintained is None or self.until is not None or self.number == self.skip:
+            return False
+        if not maintained.can_grow or maintained.is_rstream:
             return False
         try:
-            if not maintained.is_unchanged_over(windows[0].content):
-                return False
+            has_grown = maintained.follower.grow_to(windows[0].content)
         except NotCovered as error:
             self.failure = error
+            return False
+        if not has_grown or maintained.delta.difference:
             return False
         self.windows = windows
         self.number += 1

@@ -466,7 +466,7 @@ class MaintainedGraph:
         for presence in self.presences:
             presence.change(1)
         for routes in self.inserts:
-            take = routes.get(triple[1], routes.get(None))
+            take = routes.get(triple[1]) or routes.get(None)
             if take is not None:
                 take(triple)
 
@@ -477,7 +477,7 @@ class MaintainedGraph:
         for presence in self.presences:
             presence.change(-1)
         for routes in self.retracts:
-            take = routes.get(triple[1], routes.get(None))
+            take = routes.get(triple[1]) or routes.get(None)
             if take is not None:
                 take(triple)
 
