@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
+from inspect import getclosurevars
 
 import pytest
 from incremental_trials import A, B, C, P, Q, agree, asked, chosen, integer
@@ -178,6 +179,31 @@ def test_a_triple_goes_to_all_patterns_that_it_may_match():
     assert len(answer(query, (A, P, B))) == 2
     assert len(answer(query, (A, Q, B))) == 1
     assert not answer(query, (A, P, A), (B, Q, B), without=((B, Q, B), (A, P, A)))
+
+
+def test_the_indexes_of_a_join_keep_nothing_of_what_is_gone():
+    """By one variable, by two, by a value, by none, and of a pattern without variables."""
+    patterns = (
+        f"?x {P} ?y . ?y {Q} ?z",
+        f"?x {P} ?y . ?x {Q} ?y",
+        f"?x {P} ?y . ?z {Q} ?w FILTER(?y = ?w)",
+        f"?x {P} ?y . ?z {Q} ?w . {A} {P} {B}",
+    )
+    for pattern in patterns:
+        body = MaintainedBody(Body(f"SELECT * {{ {pattern} }}"), lambda *_: None)
+        (graph,) = body.graphs.values()
+        triples = [(A, P, B), (A, P, C), (A, Q, B), (B, Q, C)]
+        kept: list = [graph.present]
+        for function in graph.retracts[0].values():
+            variables = getclosurevars(function).nonlocals
+            kept += [value for value in variables.values() if isinstance(value, dict)]
+        assert len(kept) > 4
+        for triple in triples:
+            body.insert(triple)
+        assert all(kept)
+        for triple in triples:
+            body.retract(triple)
+        assert not any(kept)
 
 
 def test_an_index_is_shared_by_the_joins_that_look_by_the_same_variables():
