@@ -49,7 +49,7 @@ from refengine.model.errors import Unsupported
 from refengine.sparql.datasets import DEFAULT_GRAPH, name_of_window, triples_by_graph
 
 # To make a body anew takes about as long as to retract so many elements.
-MOST_RETRACTED = 300
+MOST_RETRACTED = 20
 
 
 class ContentFollower:

@@ -35,30 +35,21 @@ class Block(NamedTuple):
 # A simple statement and a comment are their text
 Statement = str | Block
 
+Statements = list[Statement]
+
 # What is done with a solution that comes or goes, and with how many there are more
-Take = Callable[[Values, Code], list[Statement]]
+Take = Callable[[Values, Code], Statements]
 
 # Names that functions of a module give to what they compute
 LOCAL_NAMES = (
-    *(
-        "before",
-        "body",
-        "change",
-        "copies",
-        "count",
-        "found",
-        "graph",
-        "has_partner",
-        "key",
-        "lone",
-    ),
-    *("named", "number", "presence", "row", "solution", "there", "triple", *"spok"),
+    "before body change copies count found graph has_partner key lone named number partner "
+    "presence row solution there triple s p o k"
 )
 
 MOST_NESTED = 20  # conditions within one another, in one function
 
 
-def when(condition: Code, body: Sequence[Statement]) -> list[Statement]:
+def when(condition: Code, body: Sequence[Statement]) -> Statements:
     """Return statements that are executed where a condition holds."""
     return [Block(f"if {condition}:", body)]
 
@@ -68,7 +59,7 @@ def otherwise(body: Sequence[Statement]) -> Block:
     return Block("else:", body)
 
 
-def for_each(target: Code, items: Code, body: Sequence[Statement]) -> list[Statement]:
+def for_each(target: Code, items: Code, body: Sequence[Statement]) -> Statements:
     """Return statements that are executed for each of some items."""
     return [Block(f"for {target} in {items}:", body)]
 
@@ -112,9 +103,9 @@ class Program:
     def __init__(self, is_fed: bool = False) -> None:
         self.is_fed = is_fed
         self.given: dict[str, Any] = {}
-        self.scope: list[Statement] = []
+        self.scope: Statements = []
         self.routes: list[Any] = []
-        self.used = set(LOCAL_NAMES)
+        self.used = set(LOCAL_NAMES.split())
         self.words: dict[str, str] = {}
         self.filters = 0
 
@@ -177,7 +168,7 @@ class Program:
         own = self.locals(names)
         called = self.define(hint, [*own.values(), "count"], take(own, "count"), comment)
 
-        def call(values: Values, count: Code) -> list[Statement]:
+        def call(values: Values, count: Code) -> Statements:
             arguments = [values.get(name, "None") for name in own]
             return [f"{called}({', '.join([*arguments, count])})"]
 

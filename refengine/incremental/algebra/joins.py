@@ -18,7 +18,7 @@ from typing import Any
 from refengine.incremental.algebra.code import (
     Code,
     Program,
-    Statement,
+    Statements,
     Take,
     Values,
     for_each,
@@ -320,8 +320,8 @@ class JoinKeys:
         side: Code,
         place: int,
         values: Values,
-        make: Callable[[Values, Values], Sequence[Statement]],
-    ) -> list[Statement]:
+        make: Callable[[Values, Values], Statements],
+    ) -> Statements:
         """Return a loop over the partners of a solution, which are of the left side (0) or of the
         right one, under their key. `make` makes what is done with a partner, `copies` of it, from
         the partner's names and from those of both together.
@@ -334,7 +334,7 @@ class JoinKeys:
             found = f"{side}.by_key.get(key, {{}}).items()"
         left, right = (own, values) if place == 0 else (values, own)
         joined = {**right, **left}
-        filled: list[Statement] = []
+        filled: Statements = []
         for name in self.shared:
             if name not in self.nodes[0].certain:
                 term = program.local(name, {*own.values(), *known})
@@ -370,7 +370,7 @@ class MaintainedJoin(MaintainedNode):
         # m copies of one side's solution and n of the other's are m * n of the joined one
         for place in (1, 0):
 
-            def join(values: Values, count: Code, place: int = place) -> list[Statement]:
+            def join(values: Values, count: Code, place: int = place) -> Statements:
                 return [
                     f"key = {keys.key(program, place, values)}",
                     f"{sides[place]}.add(key, {keys.nodes[place].solution(values)}, {count})",
@@ -411,13 +411,13 @@ class MaintainedOptional(MaintainedNode):
         new = f"{program.call(Counter)}()"
         partners = program.keep("partners", new, "OPTIONAL: how many each solution of the left has")
 
-        def if_holds(both: Values, body: list[Statement]) -> list[Statement]:
+        def if_holds(both: Values, body: Statements) -> Statements:
             if self.expression is None:
                 return body
             return when(ask(program, [self.expression], both), body)
 
-        def change_right(values: Values, count: Code) -> list[Statement]:
-            def change_pair(own: Values, both: Values) -> list[Statement]:
+        def change_right(values: Values, count: Code) -> Statements:
+            def change_pair(own: Values, both: Values) -> Statements:
                 alone = {name: own[name] for name in left.names}
                 return if_holds(
                     both,
@@ -437,8 +437,8 @@ class MaintainedOptional(MaintainedNode):
                 *keys.for_partners(program, sides[0], 0, values, change_pair),
             ]
 
-        def change_left(values: Values, count: Code) -> list[Statement]:
-            def add_pair(own: Values, both: Values) -> list[Statement]:
+        def change_left(values: Values, count: Code) -> Statements:
+            def add_pair(own: Values, both: Values) -> Statements:
                 pair = ["found += copies", *call(both, f"{count} * copies")]
                 return if_holds(both, pair)
 
@@ -516,13 +516,12 @@ class MaintainedSemiJoin(MaintainedNode):
         left, right = keys.nodes
         sides = keys.write_sides(program)
         comment = "R2R-19 whether a solution of the left side has a partner"
-        call = program.shared("shown", self.names, take, f"Show a solution: {comment}")
         own = program.locals(left.names)
         unpack = [f"{tuple_of(own.values())} = solution"] if own else []
         show = program.define(
             "show",
             ["solution", "count", "has_partner"],
-            [*unpack, *self._show(own, call)],
+            [*unpack, *self._show(own, take)],
             "Take a solution of the left side, as the operator shows it",
         )
         made = f"{program.call(Partners)}({', '.join(sides)}, {show})"
@@ -541,7 +540,7 @@ class MaintainedSemiJoin(MaintainedNode):
             ],
         )
 
-    def _show(self, values: Values, call: Take) -> list[Statement]:
+    def _show(self, values: Values, take: Take) -> Statements:
         """Return what is done with a solution of the left side, by whether it has a partner."""
         raise NotImplementedError
 
@@ -593,8 +592,8 @@ class MaintainedMinus(MaintainedSemiJoin):
         super().__init__(left.names, left.certain)
         self.keys = JoinKeys(left, right, must_share=True)
 
-    def _show(self, values: Values, call: Take) -> list[Statement]:
-        return when("not has_partner", call(values, "count"))
+    def _show(self, values: Values, take: Take) -> Statements:
+        return when("not has_partner", take(values, "count"))
 
 
 class MaintainedExists(MaintainedSemiJoin):
@@ -607,8 +606,9 @@ class MaintainedExists(MaintainedSemiJoin):
         self.flag = flag
         self.keys = JoinKeys(left, right)
 
-    def _show(self, values: Values, call: Take) -> list[Statement]:
-        return call({**values, self.flag: f"{TRUE!r} if has_partner else None"}, "count")
+    def _show(self, values: Values, take: Take) -> Statements:
+        shown = take({**values, self.flag: "partner"}, "count")
+        return [f"partner = {TRUE!r} if has_partner else None", *shown]
 
 
 # EXISTS with a filter on variables of the solution outside: FILTER EXISTS { ?x :q ?z

@@ -25,7 +25,7 @@ from typing import Any, TypeVar
 from refengine.incremental.algebra.code import (
     Code,
     Program,
-    Statement,
+    Statements,
     Take,
     Values,
     for_each,
@@ -144,6 +144,31 @@ def all_of(conditions: Sequence[Condition]) -> Condition:
     return all_hold
 
 
+class PassingNode(MaintainedNode):
+    """A node that answers each change of its child from itself alone, in place. Its solutions are
+    as its child's, unless other names are given.
+    """
+
+    def __init__(
+        self,
+        child: MaintainedNode,
+        names: Iterable[str] | None = None,
+        certain: Iterable[str] | None = None,
+    ) -> None:
+        super().__init__(
+            child.names if names is None else names, child.certain if certain is None else certain
+        )
+        self.child = child
+
+    def write(self, program: Program, take: Take) -> None:
+        """Write what is below, and in it what is done with its solutions."""
+        self.child.write(program, partial(self.pass_on, program, program.flat(self.names, take)))
+
+    def pass_on(self, program: Program, take: Take, values: Values, count: Code) -> Statements:
+        """Return what is done with a solution of the child."""
+        raise NotImplementedError
+
+
 class ObjectNode(MaintainedNode):
     """A node whose module calls an object: of each body its own, which `make` makes of the function
     that it emits solutions by. Its method `change` takes the solutions of the child. If it has
@@ -257,7 +282,7 @@ def check_finite(number: Number) -> Number:
     return number
 
 
-class MaintainedFormCheck(MaintainedNode):
+class MaintainedFormCheck(PassingNode):
     """A check of a node's solutions before other nodes store them: of the numbers of the variables
     that are compared. From here on computed numbers are told apart by their values.
 
@@ -268,53 +293,44 @@ class MaintainedFormCheck(MaintainedNode):
     def __init__(
         self, child: MaintainedNode, compared: Iterable[str], forms: dict[str, Code]
     ) -> None:
-        super().__init__(child.names, child.certain)
-        self.child = child
+        super().__init__(child)
         self.compared = [name for name in compared if name in self.slots]
         self.forms = forms
 
     def write(self, program: Program, take: Take) -> None:
-        """Write the check."""
+        """Write what is kept, and what is below."""
         for name in self.compared:
             if name not in self.forms:
                 new = f"{program.call(NumberForms)}()"
                 self.forms[name] = program.keep("forms", new, f"R2R-13 the numbers of ?{name}")
+        super().write(program, take)
 
-        def check(values: Values, count: Code) -> list[Statement]:
-            statements: list[Statement] = []
-            for name in self.compared:
-                term = values[name]
-                statements += when(
-                    f"{term} is not None", [f"{self.forms[name]}.change({term}, {count})"]
-                )
-            apart = program.locals(self.names, values.values())
-            for name, own in apart.items():
-                statements.append(f"{own} = {program.call(tell_apart)}({values[name]})")
-            return [*statements, *take(apart, count)]
-
-        self.child.write(program, check)
+    def pass_on(self, program: Program, take: Take, values: Values, count: Code) -> Statements:
+        """Return the checks."""
+        statements: Statements = []
+        for name in self.compared:
+            term = values[name]
+            change = f"{self.forms[name]}.change({term}, {count})"
+            statements += when(f"{term} is not None", [change])
+        apart = program.locals(self.names, values.values())
+        for name, own in apart.items():
+            statements.append(f"{own} = {program.call(tell_apart)}({values[name]})")
+        return [*statements, *take(apart, count)]
 
 
-class MaintainedPlainTerms(MaintainedNode):
+class MaintainedPlainTerms(PassingNode):
     """The solutions of a node in which some variables have plain terms. Raises NotCovered for one
     that has a computed number: what such a number matches has no single answer.
     """
 
     def __init__(self, child: MaintainedNode, names: Iterable[str]) -> None:
-        super().__init__(child.names, child.certain)
-        self.child = child
+        super().__init__(child)
         self.checked = sorted(names)
 
-    def write(self, program: Program, take: Take) -> None:
-        """Write the check."""
-        refuse = program.call(refuse_computed)
-        self.child.write(
-            program,
-            lambda values, count: [
-                f"{refuse}({', '.join([values[name] for name in self.checked])})",
-                *take(values, count),
-            ],
-        )
+    def pass_on(self, program: Program, take: Take, values: Values, count: Code) -> Statements:
+        """Return the check."""
+        terms = ", ".join([values[name] for name in self.checked])
+        return [f"{program.call(refuse_computed)}({terms})", *take(values, count)]
 
 
 def refuse_computed(*terms: Term | None) -> None:
@@ -374,26 +390,18 @@ def check_operands(
 SURELY_SHOWN = TOLERANCE["double"]
 
 
-class MaintainedFilter(MaintainedNode):
+class MaintainedFilter(PassingNode):
     """FILTER over anything but a basic graph pattern, and HAVING."""
 
     def __init__(self, child: MaintainedNode, expression: Expression) -> None:
-        super().__init__(child.names, child.certain)
-        self.child = child
+        super().__init__(child)
         self.expression = expression
 
-    def write(self, program: Program, take: Take) -> None:
-        """Write the filter."""
-        shown = f"R2R-11 FILTER({show(self.expression)})"
-        take = program.flat(self.names, take)
-        conditions = list(conjuncts(self.expression))
-        self.child.write(
-            program,
-            lambda values, count: [
-                f"# {one_line(shown)}",
-                *when(ask(program, conditions, values), take(values, count)),
-            ],
-        )
+    def pass_on(self, program: Program, take: Take, values: Values, count: Code) -> Statements:
+        """Return the filter, and what is under it."""
+        holds = ask(program, list(conjuncts(self.expression)), values)
+        comment = one_line(f"R2R-11 FILTER({show(self.expression)})")
+        return [f"# {comment}", *when(holds, take(values, count))]
 
 
 class MaintainedUnion(MaintainedNode):
@@ -412,12 +420,14 @@ class MaintainedUnion(MaintainedNode):
             part.write(program, call)
 
 
-class MaintainedProjection(MaintainedNode):
+class MaintainedProjection(PassingNode):
     """SELECT: rows of some of the variables, under DISTINCT each once.
 
     With `is_computed` a solution may have computed numbers, of which a row has the terms alone.
     Raises NotCovered for one that is rounded so far that it is no answer.
     """
+
+    counts: Code  # the name of how often each row is there
 
     def __init__(
         self,
@@ -426,29 +436,25 @@ class MaintainedProjection(MaintainedNode):
         is_distinct: bool,
         is_computed: bool = False,
     ) -> None:
-        super().__init__(names, ())
-        self.child = child
+        super().__init__(child, names, ())
         self.is_distinct = is_distinct
         self.is_computed = is_computed
 
     def write(self, program: Program, take: Take) -> None:
-        """Write what makes rows of solutions, and passes them to `change`."""
-        counts = ""
+        """Write what is kept, and what is below."""
         if self.is_distinct:
             new = f"{program.call(Counter)}()"
-            counts = program.keep("rows", new, "R2R-2 DISTINCT: how often each row is there")
+            self.counts = program.keep("rows", new, "R2R-2 DISTINCT: how often each row is there")
+        super().write(program, take)
 
-        def project(values: Values, count: Code) -> list[Statement]:
-            made: list[Statement] = [
-                "# R2R-2 SELECT: the row",
-                f"row = {self._row(program, values)}",
-            ]
-            if not self.is_distinct:
-                return [*made, f"change(row, {count})"]
-            made.append(f"presence = {program.call(add_count)}({counts}, row, {count})")
-            return [*made, *when("presence", ["change(row, presence)"])]
-
-        self.child.write(program, project)
+    def pass_on(self, program: Program, take: Take, values: Values, count: Code) -> Statements:
+        """Return what makes the row, and passes it to `change`."""
+        made: Statements = ["# R2R-2 SELECT: the row"]
+        made.append(f"row = {self._row(program, values)}")
+        if not self.is_distinct:
+            return [*made, f"change(row, {count})"]
+        made.append(f"presence = {program.call(add_count)}({self.counts}, row, {count})")
+        return [*made, *when("presence", ["change(row, presence)"])]
 
     def _row(self, program: Program, values: Values) -> Code:
         """Return the expression of a row: its cells by name. A variable may be selected twice."""
@@ -507,7 +513,7 @@ class MaintainedValues(MaintainedNode):
 # BIND and `AS`
 
 
-class MaintainedExtend(MaintainedNode):
+class MaintainedExtend(PassingNode):
     """Extend: each solution with the results of expressions in new slots, one after the other. An
     error leaves its variable unbound.
 
@@ -527,26 +533,21 @@ class MaintainedExtend(MaintainedNode):
             names.append(variable.name)
             if _is_always_bound(expression, certain):
                 certain.add(variable.name)
-        super().__init__(names, certain)
-        self.child = child
+        super().__init__(child, names, certain)
         self.bindings = bindings
 
-    def write(self, program: Program, take: Take) -> None:
-        """Write the bindings, one after the other."""
-
-        def extend(values: Values, count: Code) -> list[Statement]:
-            extended = dict(values)
-            statements: list[Statement] = []
-            for variable, expression in self.bindings:
-                own = program.local(variable.name, extended.values())
-                statements += [
-                    f"# {one_line(f'R2R-11 {show(expression)} AS ?{variable.name}')}",
-                    f"{own} = {compute(program, expression, extended)}",
-                ]
-                extended[variable.name] = own
-            return [*statements, *take(extended, count)]
-
-        self.child.write(program, extend)
+    def pass_on(self, program: Program, take: Take, values: Values, count: Code) -> Statements:
+        """Return the bindings, one after the other."""
+        extended = dict(values)
+        statements: Statements = []
+        for variable, expression in self.bindings:
+            own = program.local(variable.name, extended.values())
+            statements += [
+                f"# {one_line(f'R2R-11 {show(expression)} AS ?{variable.name}')}",
+                f"{own} = {compute(program, expression, extended)}",
+            ]
+            extended[variable.name] = own
+        return [*statements, *take(extended, count)]
 
 
 def compute(program: Program, expression: Expression, values: Values) -> Code:
@@ -570,47 +571,37 @@ def _is_always_bound(expression: Expression, certain: set[str]) -> bool:
 # SELECT within a pattern
 
 
-class MaintainedSelection(MaintainedNode):
-    """SELECT within a pattern: solutions of some of the variables. It keeps nothing, and answers
-    each change from itself alone.
-    """
+class MaintainedSelection(PassingNode):
+    """SELECT within a pattern: solutions of some of the variables. It keeps nothing."""
 
     def __init__(self, child: MaintainedNode, names: Sequence[str]) -> None:
-        super().__init__(dict.fromkeys(names), child.certain.intersection(names))
-        self.child = child
+        super().__init__(child, dict.fromkeys(names), child.certain.intersection(names))
 
-    def write(self, program: Program, take: Take) -> None:
-        """Write nothing: what is above gets these variables alone."""
-        self.child.write(
-            program,
-            lambda values, count: take(
-                {name: values.get(name, "None") for name in self.names}, count
-            ),
-        )
+    def pass_on(self, program: Program, take: Take, values: Values, count: Code) -> Statements:
+        """Return nothing more: what is above gets these variables alone."""
+        return take({name: values.get(name, "None") for name in self.names}, count)
 
 
-class MaintainedDistinct(MaintainedNode):
+class MaintainedDistinct(PassingNode):
     """DISTINCT within a pattern: each solution once. It keeps how often each is there. A change
     costs a look-up.
     """
 
-    def __init__(self, child: MaintainedNode) -> None:
-        super().__init__(child.names, child.certain)
-        self.child = child
+    counts: Code  # the name of how often each solution is there
 
     def write(self, program: Program, take: Take) -> None:
-        """Write the counts of solutions, and what is done where one comes or goes."""
+        """Write what is kept, and what is below."""
         comment = "R2R-2 DISTINCT: how often each solution is there"
-        counts = program.keep("solutions", f"{program.call(Counter)}()", comment)
-        call = program.shared("once", self.names, take, "Take a solution under DISTINCT")
-        add = program.call(add_count)
-        self.child.write(
-            program,
-            lambda values, count: [
-                f"presence = {add}({counts}, {self.solution(values)}, {count})",
-                *when("presence", call(values, "presence")),
-            ],
+        self.counts = program.keep("solutions", f"{program.call(Counter)}()", comment)
+        super().write(
+            program, program.shared("once", self.names, take, "Take a solution under DISTINCT")
         )
+
+    def pass_on(self, program: Program, take: Take, values: Values, count: Code) -> Statements:
+        """Return what counts a solution, and what is done where it comes or goes."""
+        solution = self.solution(values)
+        add = f"presence = {program.call(add_count)}({self.counts}, {solution}, {count})"
+        return [add, *when("presence", take(values, "presence"))]
 
 
 def needs_triples(pattern: Pattern) -> bool:

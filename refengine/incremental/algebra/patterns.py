@@ -17,7 +17,7 @@ from refengine.incremental.algebra.code import (
     Block,
     Code,
     Program,
-    Statement,
+    Statements,
     Take,
     Values,
     for_each,
@@ -140,9 +140,9 @@ class IndexedPattern:
         self.indexes[names, value_name] = PatternIndex(name, key, value)
         return self.indexes[names, value_name]
 
-    def write_insert(self) -> list[Statement]:
+    def write_insert(self) -> Statements:
         """Return what inserts a triple into every index."""
-        statements: list[Statement] = []
+        statements: Statements = []
         for name, key, value in self.indexes.values():
             if not value:
                 statements.append(f"{name}[{key}] = None")
@@ -154,9 +154,9 @@ class IndexedPattern:
             ]
         return statements
 
-    def write_remove(self) -> list[Statement]:
+    def write_remove(self) -> Statements:
         """Return what removes a triple, which is there, from every index."""
-        statements: list[Statement] = []
+        statements: Statements = []
         for name, key, value in self.indexes.values():
             if not value:
                 statements.append(f"del {name}[{key}]")
@@ -243,7 +243,7 @@ class MaintainedBasicPattern(MaintainedNode):
             join = self._write_join(program, pattern, take)
             program.routes.append(Route(pattern, join, not self.is_numbered))
 
-    def _collect(self, values: Values, count: Code) -> list[Statement]:
+    def _collect(self, values: Values, count: Code) -> Statements:
         """Return what hands a solution over with the number of its pattern."""
         return [f"body.collect({self.number}, {self.solution(values)})"]
 
@@ -322,14 +322,14 @@ class JoinStep(NamedTuple):
     conditions: Sequence[Expression] = ()
     bound: Mapping[str, Code] = {}
 
-    def around(self, body: Sequence[Statement]) -> list[Statement]:
+    def around(self, body: Statements) -> Statements:
         """Return the step with what is done for each triple that it finds."""
         return [Block(self.head, body)]
 
 
 def _under(
-    program: Program, conditions: Sequence[Expression], values: Values, body: list[Statement]
-) -> list[Statement]:
+    program: Program, conditions: Sequence[Expression], values: Values, body: Statements
+) -> Statements:
     """Return statements under conditions, which are asked in their order."""
     if not conditions:
         return body
@@ -384,9 +384,9 @@ def _write_route(
     is_numbered = not routes[0].is_retracted
     unpack = f"{', '.join(PARTS if is_numbered else PARTS[:3])} = triple"
     matches = [route.pattern.match(program) for route in routes]
-    insert: list[Statement] = []
-    retract: list[Statement] = []
-    tests: list[Statement] = []
+    insert: Statements = []
+    retract: Statements = []
+    tests: Statements = []
     for place, (route, match) in enumerate(zip(routes, matches, strict=True)):
         terms = [*route.pattern.place.values()]
         join = [f"{route.join}({', '.join([*terms, '1'])})", *route.pattern.write_insert()]
@@ -513,7 +513,7 @@ class MaintainedGraphPattern(MaintainedNode):
         with program.within("over", [name, "graph"], comment) as over:
             program.scope.append("body.count_copy()")
 
-            def join_with_name(values: Values, count: Code) -> list[Statement]:
+            def join_with_name(values: Values, count: Code) -> Statements:
                 if isinstance(self.name, str):
                     return take(values, count)
                 bound = values.get(self.name.name)
@@ -524,7 +524,7 @@ class MaintainedGraphPattern(MaintainedNode):
 
             self.child.write(program, join_with_name)
             write_routes(program)
-        called: list[Statement] = [f"{over}({name}, named)"]
+        called: Statements = [f"{over}({name}, named)"]
         if isinstance(self.name, str):
             called = when(f"{name} == {self.name!r}", called)
         program.scope += for_each(f"{name}, named", f"{found}.items()", called)
