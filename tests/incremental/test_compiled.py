@@ -13,12 +13,14 @@ from inspect import getclosurevars
 import pytest
 from incremental_trials import A, B, C, P, Q, agree, asked, chosen, integer
 
-from refengine import Body, literal, stream
+from refengine import Body, incremental, literal, stream
+from refengine.core import r2r
 from refengine.incremental.algebra import body as bodies
 from refengine.incremental.algebra.body import MaintainedBody, compile_body
 from refengine.incremental.algebra.code import Program, one_line, word_of
 from refengine.incremental.algebra.patterns import MOST_LOOPS, Remembered
 from refengine.model.elements import Row, Triple
+from refengine.model.errors import Unsupported
 
 HOSTILE = (
     'x"; import os; "',
@@ -134,9 +136,7 @@ def test_a_join_without_shared_variables_is_a_product():
 
 
 def test_conditions_and_graphs_within_one_another():
-    """As many as a text may have brackets within brackets, which are more than Python takes in one
-    function.
-    """
+    """As many as a text may have brackets within brackets."""
     conditions = "".join(f" FILTER(?z != {integer(i)})" for i in range(40))
     group = f"?x {P} ?y OPTIONAL {{ ?y {Q} ?z }}"
     for _ in range(40):
@@ -144,6 +144,12 @@ def test_conditions_and_graphs_within_one_another():
         conditions = " FILTER(?z != ?y)"
     found = answer(f"SELECT ?x {{ {group} }}", (A, P, B), (B, Q, C))
     assert found == {(("x", A),): 1}
+
+    group = f"?x {P} ?y OPTIONAL {{ ?y {Q} ?z }}"
+    for i in range(57):
+        group = f"{{ {group} BIND({integer(i)} AS ?n{i}) FILTER(?z != {integer(i)}) }}"
+    assert answer(f"SELECT ?x {{ {group} }}", (A, P, B), (B, Q, C)) == {(("x", A),): 1}
+    assert answer(f"SELECT ?x {{ {group} }}", (A, P, B), (B, Q, integer(50))) == {}
 
     inner = f"?x {P} ?y"
     for i in range(57):
@@ -302,3 +308,14 @@ def test_a_value_that_is_not_covered_in_an_evaluation_that_would_have_been_passe
     query = asked(f"SELECT (SUM(?y) AS ?n) {{ {A} {P} ?y }}", size=9, slide=9)
     provenance = agree(query, {"s": stream(items)}, chosen(**CHANGES))
     assert provenance.startswith("incremental for 2 evaluations, then the SPARQL evaluator")
+
+
+def test_a_body_beyond_a_limit_is_refused_even_if_no_row_ever_changes(monkeypatch):
+    def refuse(body: Body, dataset: frozenset) -> None:
+        raise Unsupported("a body that takes too long", rule="R2R-17")
+
+    monkeypatch.setattr(r2r, "defined_answer", refuse)
+    query = asked(f"SELECT * {{ ?x {P} ?y }}", size=9, slide=9)
+    items = [((A, Q, B), time) for time in range(3)]
+    with pytest.raises(Unsupported, match="R2R-17"):
+        list(incremental.evaluate(query, {"s": stream(items)}, chosen(**CHANGES)))

@@ -46,8 +46,6 @@ LOCAL_NAMES = (
     "presence row solution there triple s p o k"
 )
 
-MOST_NESTED = 20  # conditions within one another, in one function
-
 
 def when(condition: Code, body: Sequence[Statement]) -> Statements:
     """Return statements that are executed where a condition holds."""
@@ -107,7 +105,6 @@ class Program:
         self.routes: list[Any] = []
         self.used = set(LOCAL_NAMES.split())
         self.words: dict[str, str] = {}
-        self.filters = 0
 
     def name(self, hint: str) -> str:
         """Return a name that nothing else of the module has: the hint, or one with a number."""
@@ -173,15 +170,6 @@ class Program:
             return [f"{called}({', '.join([*arguments, count])})"]
 
         return call
-
-    def flat(self, names: Iterable[str], take: Take) -> Take:
-        """Return what is done with solutions, for a node that asks a condition before. After some
-        of these nodes it is in a function: Python nests no more than 100 blocks.
-        """
-        self.filters += 1
-        if self.filters % MOST_NESTED:
-            return take
-        return self.shared("passed", names, take, "Take a solution behind so many conditions")
 
     def emitter(self, hint: str, names: Iterable[str], take: Take, comment: str) -> Code:
         """Add a function of a solution, a tuple of terms, and its count. Return its name, for an

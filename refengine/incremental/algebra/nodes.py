@@ -162,7 +162,7 @@ class PassingNode(MaintainedNode):
 
     def write(self, program: Program, take: Take) -> None:
         """Write what is below, and in it what is done with its solutions."""
-        self.child.write(program, partial(self.pass_on, program, program.flat(self.names, take)))
+        self.child.write(program, partial(self.pass_on, program, take))
 
     def pass_on(self, program: Program, take: Take, values: Values, count: Code) -> Statements:
         """Return what is done with a solution of the child."""

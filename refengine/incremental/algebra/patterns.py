@@ -507,7 +507,6 @@ class MaintainedGraphPattern(MaintainedNode):
     def write(self, program: Program, take: Take) -> None:
         """Write a function of one graph, and call it for each graph that the name fits."""
         found = f"{program.call(graphs_found)}(body.graphs, {self.of_windows})"
-        take = program.flat(self.names, take)
         name = program.name("name")
         comment = f"R2R-8 GRAPH {show(self.name)}"
         with program.within("over", [name, "graph"], comment) as over:
