@@ -145,10 +145,13 @@ def maybe_near(x: Fraction | float, y: Fraction | float) -> bool:
     # no decimals; twice the tolerance is more than rounding takes away
     if isinstance(x, float) and isinstance(y, float):
         return abs(x - y) <= 2 * max(TOLERANCE.values()) * min(abs(x), abs(y)) < math.inf
-    if isinstance(x, Fraction) and isinstance(y, Fraction):
-        # most are whole, and have no need of fractions
-        if x.denominator == y.denominator == 1 and abs(x.numerator) < WHOLE_NUMBERS_APART:
-            return False
+    if (
+        isinstance(x, Fraction)
+        and isinstance(y, Fraction)
+        and x.denominator == y.denominator == 1
+        and abs(x.numerator) < WHOLE_NUMBERS_APART
+    ):
+        return False
     if any(isinstance(value, float) and not math.isfinite(value) for value in (x, y)):
         return False
     return abs(Fraction(x) - Fraction(y)) <= margin(x)
