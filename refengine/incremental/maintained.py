@@ -122,10 +122,11 @@ class ContentFollower:
         before = self.contents[0]
         if type(content) is not range or type(before) is not range:
             return False
-        if content.start != before.start or content.stop < before.stop:
+        start, stop = before.stop, content.stop
+        if content.start != before.start or stop < start:
             return False
-        if content.stop > before.stop:
-            self._pass_triples(0, range(before.stop, content.stop), self.graphs[0].insert)
+        if stop > start:
+            self._pass_triples(0, range(start, stop), self.graphs[0].insert)
             if self.body.flushed_nodes:
                 self.body.flush()
         self.contents[0] = content
@@ -484,9 +485,9 @@ class MaintainedWhileCovered:
         self.reason = ""
         self.windows = (WindowContent(None, range(0)),) * len(planned.views)
         self.maintained: MaintainedAnswers | None = None
-        self.failure: NotCovered | None = (
-            None  # of a look at a content that is still to be answered
-        )
+        # since the first answer, if nothing is made of a content that only grows and changes no row
+        self.growing: MaintainedAnswers | None = None
+        self.failure: NotCovered | None = None  # of an evaluation that is still to be answered
         self.answers: SuccessiveAnswers
         if is_evaluator_requested:
             self.answers = self._recomputed(NotCovered(REQUEST))
@@ -505,6 +506,8 @@ class MaintainedWhileCovered:
             # Called only for what it raises: a body that not even the SPARQL evaluator can evaluate
             # is refused before anything is reported. No witness is asked.
             r2r.defined_answer(self.query.body, frozenset())
+            if self.maintained.can_grow and not self.maintained.is_rstream:
+                self.growing = self.maintained
         try:
             if self.failure is not None:
                 raise self.failure
@@ -522,17 +525,14 @@ class MaintainedWhileCovered:
         equals its baseline. Then nothing else need be asked about this evaluation. Otherwise
         `answer_over` is asked.
         """
-        maintained = self.maintained
-        if maintained is None or self.until is not None or self.number == self.skip:
-            return False
-        if not maintained.can_grow or maintained.is_rstream:
+        maintained = self.growing
+        if maintained is None:
             return False
         try:
-            has_grown = maintained.follower.grow_to(windows[0].content)
+            if not maintained.follower.grow_to(windows[0].content) or maintained.delta.difference:
+                return False
         except NotCovered as error:
             self.failure = error
-            return False
-        if not has_grown or maintained.delta.difference:
             return False
         self.windows = windows
         self.number += 1
@@ -557,6 +557,7 @@ class MaintainedWhileCovered:
                 "SPARQL evaluator",
                 rule="ENG-6",
             ) from None
+        self.growing = None
         self.until = self.number - self.skip
         self.reason = str(error)
         answers = recomputed_answers(

@@ -509,8 +509,8 @@ MOST_COMPILED = 256  # bodies of which the code is kept
 def compile_body(
     body: Body, is_set: bool = False, has_numbers: bool = False, is_fed: bool = False
 ) -> CompiledBody:
-    """Return the module of a body, for a MaintainedBody of these options. Raises NotCovered for a
-    body that is not covered.
+    """ENG-6: Return the module of a body, for a MaintainedBody of these options. Raises NotCovered
+    for a body that is not covered.
     """
     asked = BodyAlgebra(body.algebra, body.form, body.variables, body.makes_blanks)
     return _compile(asked, is_set, has_numbers, is_fed)
