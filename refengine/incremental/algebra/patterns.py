@@ -94,7 +94,7 @@ class IndexedPattern:
         if number_name is not None:
             self.place[number_name] = "k"
         self.conditions: list[Expression] = []  # filters on this pattern's variables alone
-        self.indexes: dict[tuple[Sequence[str], str | None], PatternIndex] = {}
+        self.indexes: dict[str, PatternIndex] = {}  # by what they are by
 
     def match(self, program: Program) -> Code:
         """Return the expression of whether a triple with this pattern's predicate matches it and
@@ -114,31 +114,32 @@ class IndexedPattern:
         hint = f"passes_{program.local(name).removeprefix('v_')}"
         return f"{program.give(hint, remembered)}[{self.place[name]}]"
 
-    def index_by(
-        self, program: Program, names: Sequence[str], value_name: str | None = None
-    ) -> PatternIndex:
-        """Return the index by some variables, or by the value of one, which does not tell the
-        term.
-        """
-        known = self.indexes.get((names, value_name))
-        if known is not None:
-            return known
-        words = [program.local(name).removeprefix("v_") for name in names] or ["all"]
+    def index_by(self, program: Program, names: Sequence[str]) -> PatternIndex:
+        """Return the index by some variables."""
         key = key_of([self.place[name] for name in names])
-        comment = f"R2R-10 {show(self.terms)}, by {', '.join(map(show, map(Variable, names)))}"
-        if value_name is not None:
-            words = ["value_of", program.local(value_name).removeprefix("v_")]
-            key = f"{program.call(equality_key)}({self.place[value_name]})"
-            comment = f"R2R-12 {show(self.terms)}, by the value of ?{value_name}"
-        free = [self.place[name] for name in self.place if name not in names]
-        value = key_of(free) if free else ""
-        if not names and value_name is None:
-            key, value = value or "()", ""
-            comment = f"R2R-10 {show(self.terms)}"
-        words = [word_of(self.predicate) or "any", "by", *words]
-        name = program.keep("_".join(words), "{}", comment)
-        self.indexes[names, value_name] = PatternIndex(name, key, value)
-        return self.indexes[names, value_name]
+        free = [part for name, part in self.place.items() if name not in names]
+        if not names:  # the triples stand in no order of keys
+            key, free = key_of(free), []
+        by = f"R2R-10 {show(self.terms)}, by {', '.join(f'?{name}' for name in names) or 'nothing'}"
+        return self._index(program, by, ["by", *(names or ["all"])], key, free)
+
+    def index_by_value(self, program: Program, name: str) -> PatternIndex:
+        """Return the index by the value of a variable. A value does not tell the term."""
+        key = f"{program.call(equality_key)}({self.place[name]})"
+        by = f"R2R-12 {show(self.terms)}, by the value of ?{name}"
+        return self._index(program, by, ["by_value_of", name], key, [*self.place.values()])
+
+    def _index(
+        self, program: Program, by: str, words: Sequence[str], key: Code, free: Sequence[Code]
+    ) -> PatternIndex:
+        """Return the index that has a key, from which the other parts of a triple are found."""
+        if by not in self.indexes:
+            first, *rest = words
+            rest = [program.local(name).removeprefix("v_") for name in rest]
+            hint = "_".join([word_of(self.predicate) or "any", first, *rest])
+            value = key_of(free) if free else ""
+            self.indexes[by] = PatternIndex(program.keep(hint, "{}", by), key, value)
+        return self.indexes[by]
 
     def write_insert(self) -> Statements:
         """Return what inserts a triple into every index."""
@@ -267,15 +268,21 @@ class MaintainedBasicPattern(MaintainedNode):
             steps.append(step._replace(conditions=ready, bound=dict(values)))
         rest = [*(each.condition for each in conditions), *self.outer_filters]
         body = _under(program, rest, values, take(values, "count"))
+        comment = f"R2R-10 Join a triple of {show(start.terms)} with those of the other patterns"
+        hint = f"join_{word_of(start.predicate) or 'any'}"
+        return program.define(hint, parameters, self._nest(program, steps, body), comment)
+
+    def _nest(self, program: Program, steps: Sequence[JoinStep], body: Statements) -> Statements:
+        """Return the steps of a join within one another, and in the last one what is done with a
+        solution. After some steps a function goes on: Python nests no more than 20 loops.
+        """
         for place, step in reversed([*enumerate(steps)]):
             body = step.around(_under(program, step.conditions, step.bound, body))
             if place and place % MOST_LOOPS == 0:
-                known = steps[place - 1].bound
-                name = program.define("join", [*known.values(), "count"], body, "Go on with a join")
-                body = [f"{name}({', '.join([*known.values(), 'count'])})"]
-        comment = f"R2R-10 Join a triple of {show(start.terms)} with those of the other patterns"
-        hint = f"join_{word_of(start.predicate) or 'any'}"
-        return program.define(hint, parameters, body, comment)
+                parameters = [*steps[place - 1].bound.values(), "count"]
+                name = program.define("join", parameters, body, "Go on with a join")
+                body = [f"{name}({', '.join(parameters)})"]
+        return body
 
     def _write_step(self, program: Program, pattern: IndexedPattern, values: Values) -> JoinStep:
         """Return what finds the triples of a pattern by the variables that are bound. If none is,
@@ -286,20 +293,24 @@ class MaintainedBasicPattern(MaintainedNode):
         found = program.locals(others, values.values())
         target = key_of([*found.values()])
         if not names:
-            for one, other in self.equal_names:
-                if one in values and other in pattern.place:
-                    index = pattern.index_by(program, (), other)
-                    key = f"{program.call(equality_key)}({values[one]})"
-                    items = f"{program.call(look_up_value)}({index.name}, {key})"
-                    return JoinStep(f"for {target} in {items}:", found)
+            items = self._items_of_all(program, pattern, values)
+            return JoinStep(f"for {target} in {items}:" if found else f"if {items}:", found)
         index = pattern.index_by(program, names)
-        if not names:
-            head = f"for {target} in {index.name}:" if found else f"if {index.name}:"
-            return JoinStep(head, found)
         key = key_of([values[name] for name in names])
         if not found:
             return JoinStep(f"if {key} in {index.name}:", found)
         return JoinStep(f"for {target} in {index.name}.get({key}, ()):", found)
+
+    def _items_of_all(self, program: Program, pattern: IndexedPattern, values: Values) -> Code:
+        """Return what has the triples of a pattern of which no variable is bound: those with a
+        value that is equal to a bound one, or all.
+        """
+        for one, other in self.equal_names:
+            if one in values and other in pattern.place:
+                index = pattern.index_by_value(program, other)
+                key = f"{program.call(equality_key)}({values[one]})"
+                return f"{program.call(look_up_value)}({index.name}, {key})"
+        return pattern.index_by(program, ()).name
 
     def _preference(
         self, pattern: IndexedPattern, reached: Collection[str]
