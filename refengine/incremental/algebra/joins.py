@@ -276,8 +276,8 @@ class JoinKeys:
     """How the solutions of two sides find one another: by the variables that both have, and by
     equalities, each between a variable of the left and one of the right.
 
-    `left` and `right` are the names of the sides' solutions in the code. The two parts of a pair
-    of solutions have local names that differ, unless the variable is shared.
+    `nodes` are the left side and the right one, `shared` the variables that both have, and
+    `compared` for either side those that are compared by value.
     """
 
     def __init__(

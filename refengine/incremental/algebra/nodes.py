@@ -195,11 +195,14 @@ class ObjectNode(MaintainedNode):
             program, lambda values, count: [f"{change}({self.child.solution(values)}, {count})"]
         )
 
+    def give_make(self, program: Program) -> Code:
+        """Give the module what makes the object, by the name of its class. Return the name."""
+        return program.give(getattr(self.make, "func", self.make).__name__, self.make)
+
     def write_object(self, program: Program, take: Take) -> Code:
         """Write the object. Return its name."""
         emit = program.emitter("emit", self.names, take, f"Take a solution of {self.comment}")
-        make = program.give("make", self.make)
-        made = program.keep("node", f"{make}({emit})", self.comment)
+        made = program.keep("node", f"{self.give_make(program)}({emit})", self.comment)
         program.scope.append(f"body.add({made})")
         return made
 
@@ -649,7 +652,7 @@ class AnswerObject(ObjectNode):
 
     def write_object(self, program: Program, take: Take) -> Code:
         """Write the object, which passes its rows to `change`. Return its name."""
-        return program.keep("answer", f"{program.give('make', self.make)}(change)", self.comment)
+        return program.keep("answer", f"{self.give_make(program)}(change)", self.comment)
 
 
 class RunningAsk:

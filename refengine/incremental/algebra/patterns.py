@@ -268,7 +268,9 @@ class MaintainedBasicPattern(MaintainedNode):
             steps.append(step._replace(conditions=ready, bound=dict(values)))
         rest = [*(each.condition for each in conditions), *self.outer_filters]
         body = _under(program, rest, values, take(values, "count"))
-        comment = f"R2R-10 Join a triple of {show(start.terms)} with those of the other patterns"
+        comment = f"R2R-10 Take a triple of {show(start.terms)}"
+        if steps:
+            comment = f"R2R-10 Join a triple of {show(start.terms)} with those of other patterns"
         hint = f"join_{word_of(start.predicate) or 'any'}"
         return program.define(hint, parameters, self._nest(program, steps, body), comment)
 
