@@ -216,6 +216,7 @@ def sides(draw: st.DrawFn) -> Side:
         horizon=last + draw(st.integers(1, 12)),
         instant="evaluation",
         allowed_lateness="reject",
+        late_for="stream",
     )
     return Side(window, stream, draw(drawn))
 

@@ -200,10 +200,12 @@ def trials(
     **fields: Any,
 ) -> Trial:
     """Small windows of the kinds, in one query, under the semantics that the fields allow, and
-    streams for them. `elements` are keywords of `inputs`. The active window is reported if no field
-    says otherwise.
+    streams for them. `elements` are keywords of `inputs`. The active window is reported, and late
+    elements are late for their stream, if no field says otherwise.
     """
     fields = {"reported_windows": "active"} | fields
+    if fields["reported_windows"] == "active":
+        fields = {"late_for": "stream"} | fields
     lags = (0,) if fields["reported_windows"] == "every" else (0, 0, 0, 1, 4)  # REP-14
     query = draw(small_queries(tuple(kinds), most, tuple(r2s), lags))
     chosen = draw(semantics(query, **fields))
