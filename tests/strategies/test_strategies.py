@@ -656,7 +656,9 @@ def runs_of_each_window() -> list[tuple]:
         query = draw(queries(**kinds, **sizes, bodies=st.just(ASK.body)))
         # an element that a punctuation brings to nothing decides little
         few = OneOf((None, "greatest")) if draw(st.integers(0, 3)) else "unknown"
-        chosen = draw(semantics(query, reported_windows="every", watermark=few, t0=Between(-3, 3)))
+        late = draw(st.sampled_from(["unknown", "window"]))
+        often = {"watermark": few, "late_for": late}
+        chosen = draw(semantics(query, reported_windows="every", t0=Between(-3, 3), **often))
         return query, draw(inputs(query, chosen, min_size=4)), chosen
 
     return draws(runs(), 2000)
