@@ -934,7 +934,7 @@ def pane_of_the_newest(schedule, held, right=FiringSchedule.pane):
 @law(
     panes("discarding"),
     wrong(FiringSchedule.pane, pane_of_the_newest),
-    beyond={"panes that are taken back": panes("retracting")},
+    beyond={"panes that are replaced": panes("replacing")},
     because="a report shows what the window holds and has not shown (REP-16).",
     theorems=(),
 )
