@@ -178,9 +178,18 @@ def _in_parts(
 def _by_pushes(
     case_query: Query, streams: Mapping[str, Stream], chosen: Semantics, **options: Any
 ) -> Iterator[engine.Report]:
-    """Yield the reports of a query whose elements are pushed one after the other."""
-    pushed = Engine(case_query, streams, chosen, definition=True, **options)
-    for name, element in order_of_pushes(case_query, streams, chosen):
+    """Yield the reports of a query whose elements are pushed one after the other. Where they cannot
+    be pushed they are the engine's.
+    """
+    try:
+        pushed = Engine(case_query, streams, chosen, definition=True, **options)
+        order = list(order_of_pushes(case_query, streams, chosen))
+    except Unsupported as error:
+        if error.rule not in ("ENG-6", "ENG-8"):
+            raise
+        yield from engine.evaluate(case_query, streams, chosen, **options)
+        return
+    for name, element in order:
         yield from pushed.push_element(name, element)
     yield from pushed.finish()
 
