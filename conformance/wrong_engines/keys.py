@@ -42,7 +42,7 @@ def keys_are_sorted(right: Right, planned: Plan) -> Any:
 
 
 @wrong("WIN-24", replaces=keys.of_stream, half="Each names its key")
-def a_report_names_no_key(right: Right, keyed: keys.KeyedPlan, at: Evaluation) -> Evaluation:
+def a_report_names_no_key(right: Right, keyed: keys.PlanOfKey, at: Evaluation) -> Evaluation:
     """Leaves out the key of a report."""
     found: Evaluation = right(keyed, at)
     return found._replace(windows=(found.windows[0]._replace(key=()),))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from refengine.core.firings import schedule_of_one_key
-from refengine.core.keys import KeyedSchedule
+from refengine.core.keys import ScheduleOfKeys
 from refengine.core.plan import Plan
 from refengine.core.schedule import MAX_REPORTS, Evaluation, refuse_no_bound
 from refengine.model.errors import RefengineError
@@ -31,5 +31,5 @@ def evaluation_groups(
     window (ENG-2).
     """
     if planned.views[0].spec.is_keyed:
-        return KeyedSchedule(planned, max_reports).groups()
+        return ScheduleOfKeys(planned, max_reports).groups()
     return schedule_of_one_key(planned, max_reports).groups()

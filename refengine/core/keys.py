@@ -21,7 +21,7 @@ from refengine.core.schedule import (
 from refengine.core.window import Content, WindowView
 
 
-class KeyedPlan(NamedTuple):
+class PlanOfKey(NamedTuple):
     """The plan of one key's window.
 
     `key` are its terms, `indices` the indices of its elements in the stream, and `arrivals` those
@@ -34,7 +34,7 @@ class KeyedPlan(NamedTuple):
     arrivals: Sequence[int]
 
 
-class KeyedSchedule:
+class ScheduleOfKeys:
     """The evaluations of a plan whose window has a key: those of each key's window, in the order of
     the arrivals that trigger them, then of the keys' first elements.
     """
@@ -57,7 +57,7 @@ class KeyedSchedule:
                     yield from self.groups_of_key(each, self.schedules[number], place)
 
     def groups_of_key(
-        self, keyed: KeyedPlan, schedule: Schedule, place: int
+        self, keyed: PlanOfKey, schedule: Schedule, place: int
     ) -> Iterator[Iterator[Evaluation]]:
         """Yield the evaluations of one arrival that a key's window sees, grouped."""
         for group in schedule.arrive(place):
@@ -70,7 +70,7 @@ class KeyedSchedule:
         return at
 
 
-def of_stream(keyed: KeyedPlan, at: Evaluation) -> Evaluation:
+def of_stream(keyed: PlanOfKey, at: Evaluation) -> Evaluation:
     """Return an evaluation of a key's window with the indices of the whole stream."""
     (held,) = at.windows
     content: Content = tuple(keyed.indices[index] for index in held.content) or range(0)
@@ -79,7 +79,7 @@ def of_stream(keyed: KeyedPlan, at: Evaluation) -> Evaluation:
     return at._replace(arrival=keyed.arrivals[at.arrival], windows=(of_key,))
 
 
-def plans_of_keys(planned: Plan) -> list[KeyedPlan]:
+def plans_of_keys(planned: Plan) -> list[PlanOfKey]:
     """WIN-24: Return the plan of each key's window, in the order of their first elements."""
     (view,) = planned.views
     indices: dict[tuple[str, ...], list[int]] = {}
@@ -88,7 +88,7 @@ def plans_of_keys(planned: Plan) -> list[KeyedPlan]:
     return [plan_of_key(planned, key, found) for key, found in indices.items()]
 
 
-def plan_of_key(planned: Plan, key: tuple[str, ...], indices: Sequence[int]) -> KeyedPlan:
+def plan_of_key(planned: Plan, key: tuple[str, ...], indices: Sequence[int]) -> PlanOfKey:
     """WIN-24: Return the plan of one key's window: of its elements alone, at the arrivals of the
     whole stream, or of the key.
     """
@@ -108,7 +108,7 @@ def plan_of_key(planned: Plan, key: tuple[str, ...], indices: Sequence[int]) -> 
         own = own_instants(view, arrivals, has_sentinel, semantics)
     counts = list(accumulate((is_mine[k] for k in seen), initial=0))
     keyed = replace(planned, views=(view,), arrivals=arrivals, own=own, counts=(counts,))
-    return KeyedPlan(key, keyed, indices, seen)
+    return PlanOfKey(key, keyed, indices, seen)
 
 
 def sees_own_alone(view: WindowView, planned: Plan) -> bool:
