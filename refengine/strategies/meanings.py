@@ -272,7 +272,7 @@ def _semantics(
         "period": Between(1, max(2, scale // 2)),
         "early_period": Between(1, max(2, scale // 2)),
         "early_count": Between(1, 4),
-        "watermark_delay": Between(0, max(1, scale // 4)),
+        "watermark_delay": Between(0, max(3, scale // 4)),
     }
     fields: dict[str, Any] = {}
     for name, value in values.items():
