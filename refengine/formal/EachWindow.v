@@ -16,6 +16,8 @@ Proof.
   destruct (g e) eqn:G; cbn [andb]; [|exact R].
   specialize (H [] e es eq_refl G); rewrite app_nil_r in H; rewrite H; cbn [negb map snd]; now rewrite R.
 Qed.
+Lemma filter_twice {A} (g h : A -> bool) xs : filter g (filter h xs) = filter (fun x => h x && g x) xs.
+Proof. induction xs as [|x xs IH]; cbn; [reflexivity|]; destruct (h x); cbn; [destruct (g x)|]; now rewrite IH. Qed.
 Lemma in_order_split xs ys : in_order (xs ++ ys) -> forall a b, In a xs -> In b ys -> app a <= app b.
 Proof.
   induction xs as [|x xs IH]; cbn; [easy|]; intros [H O] a b [<-|Ha] Hb; [|now apply IH].
@@ -43,7 +45,7 @@ Section EachWindow.
   Hypothesis all_in_a_gap : missed s = All.
   Hypothesis can_trigger : trigger s = Explicit -> triggers w = true. (* QRY-5 *)
   Hypothesis none_early : early_count f = None /\ early_period f = None.
-  Hypothesis no_delay : late_for f = ForWindow -> watermark_delay f = 0.
+  Hypothesis greatest : late_for f = ForStream \/ (late_for f = ForWindow /\ watermark_of f = Greatest /\ watermark_delay f = 0).
   Hypothesis grace : forall d, lateness s = Some d -> 0 <= d.
 
   Lemma width_positive : first_instant s p o 0 <= last 0 /\ last 0 + least s w * slide s w >= first_instant s p o 0.
@@ -90,8 +92,8 @@ Section EachWindow.
     (** No element that the window has comes after it has expired. *)
     Lemma none_expired xs e ys n : before = xs ++ e :: ys -> app e <= last n -> has_expired s f xs (last n) = false.
     Proof.
-      intros E L; unfold has_expired, watermark; destruct (late_for f) eqn:F; [reflexivity|].
-      rewrite no_delay by reflexivity; destruct xs as [|x xs]; cbn [map]; [reflexivity|].
+      intros E L; unfold has_expired, watermark; destruct greatest as [-> | (-> & -> & ->)]; [reflexivity|].
+      destruct xs as [|x xs]; cbn [map]; [reflexivity|].
       assert (M : maximum (map app xs) (app x) <= app e).
       { assert (A : forall y, In y (x :: xs) -> app y <= app e).
         { intros y Hy; apply (in_order_split (x :: xs) (e :: ys)); [now rewrite <- E|assumption|now left]. }
@@ -100,27 +102,22 @@ Section EachWindow.
       pose proof grace as G; destruct (lateness s) as [d|]; [specialize (G d eq_refl)|]; destruct (expiry_rule f); lia.
     Qed.
     (** What a window holds at its last instant is the active window's content. *)
-    Lemma held_at_last n : least s w <= n -> held (numbered s f p o (seen_at f (last n) before) n) = content s p (last n) before.
+    Lemma held_at_last n : least s w <= n -> held (numbered s f p o (seen_at f p (last n) before) n) = content s p (last n) before.
     Proof.
-      intros L; unfold numbered; cbn [held]; fold last.
+      intros L; unfold numbered, seen_at; cbn [held]; fold last w.
       unfold content; rewrite placed, current_at_last by assumption; fold w; rewrite time.
       rewrite (filter_all (fun e => stream e =? on w)) by (intros e He; apply Z.eqb_eq; auto).
+      set (h := fun e => (stream e =? on w) && match late_for f with ForStream => app e <=? last n | _ => true end).
       set (g := fun e => (app e <=? last n) && (clipped_first s p o n <=? until e)).
-      assert (S : seen_at f (last n) before = match late_for f with ForStream => filter (fun e => app e <=? last n) before
-                                                           | ForWindow => before end) by reflexivity.
-      transitivity (filter g before).
-      - assert (E : filter g before = filter g (seen_at f (last n) before)).
-        { rewrite S; destruct (late_for f); [|reflexivity]; clear; induction before as [|e es IH]; cbn; [reflexivity|].
-          unfold g at 1; destruct (app e <=? last n) eqn:A; cbn [andb filter]; [|assumption].
-          change (clipped_first s p o n <=? until e) with (true && (clipped_first s p o n <=? until e)); rewrite <- A; fold (g e); now rewrite IH. }
-        rewrite E; apply (each_after_filter g (fun xs => has_expired s f xs (last n))).
-        intros xs e ys Es G; cbn [List.app].
-        assert (F : late_for f = ForStream \/ late_for f = ForWindow) by (destruct (late_for f); auto).
-        destruct F as [F|F]; [unfold has_expired; now rewrite F|].
-        rewrite S, F in Es; apply (none_expired xs e ys n Es); unfold g in G; lia.
-      - apply filter_ext_in; intros e _; unfold g, meets; fold w; rewrite time, no_lag; unfold begins, ends; fold w; rewrite time.
-        pose proof (begins_before_last n L); rewrite !Z.sub_0_r.
-        replace (clipped_first s p o n <=? last n) with true by lia; now rewrite andb_true_r.
+      transitivity (filter (fun e => h e && g e) before).
+      - rewrite filter_twice, <- (each_after_filter (fun e => h e && g e) (fun xs => has_expired s f xs (last n)) before []).
+        + f_equal; apply filter_ext; intros [xs e]; cbn [fst snd]; unfold h, g; destruct (late_for f); cbn;
+            now rewrite ?andb_assoc.
+        + intros xs e ys Es G; cbn [List.app]; apply (none_expired xs e ys n Es); unfold g in G; lia.
+      - apply filter_ext_in; intros e He; unfold h, g, meets; fold w; rewrite time, no_lag; unfold begins, ends; fold w; rewrite time.
+        pose proof (begins_before_last n L); rewrite !Z.sub_0_r, (mine e He), Z.eqb_refl.
+        replace (clipped_first s p o n <=? last n) with true by lia; rewrite andb_true_r.
+        destruct (late_for f); cbn [andb]; [destruct (app e <=? last n)| |]; reflexivity.
     Qed.
 
     Variables (old newer : list Element) (a : Arrival) (k first : Z).
@@ -133,42 +130,42 @@ Section EachWindow.
     Let visit t (state : list (Report * bool) * list Held) h :=
       let (rs, m) := state in
       let late := (t =? first) && (held_last h <? first) && existsb (fun e => negb (Firings.is_in old e)) (held h) in
-      if Firings.fires_alone s f p a t late m h then let (new, m') := show s f before t k m h in (rs ++ new, m') else state.
+      if Firings.fires_alone s f p o a t late m h then let (new, m') := show f t k m h in (rs ++ new, m') else state.
 
     Lemma is_in_old e : In e old -> Firings.is_in old e = true.
     Proof. intros H; apply existsb_exists; exists e; split; [assumption|apply Z.eqb_refl]. Qed.
     (** No element comes to a window that has closed. *)
     Lemma never_late t n : least s w <= n ->
-      (t =? first) && (last n <? first) && existsb (fun e => negb (Firings.is_in old e)) (held (numbered s f p o (seen_at f t before) n)) = false.
+      (t =? first) && (last n <? first) && existsb (fun e => negb (Firings.is_in old e)) (held (numbered s f p o (seen_at f p t before) n)) = false.
     Proof.
       intros L; destruct (last n <? first) eqn:F; [|now rewrite andb_false_r]; rewrite andb_true_r.
       apply andb_false_iff; right; apply not_true_iff_false; intros H; apply existsb_exists in H as (e & He & N).
       unfold numbered in He; cbn [held] in He; apply in_map_iff in He as ([b y] & <- & He); cbn [snd] in *.
-      apply filter_In in He as [I G]; cbn [fst snd] in G; fold last in G.
+      apply filter_In in He as [I G]; cbn [fst snd] in G; fold last in G; rewrite !andb_true_iff in G.
       assert (A : app y <= last n) by lia.
       assert (B : In y before).
       { assert (T : forall es b0, In (b, y) (each_after b0 es) -> In y es).
         { clear; induction es as [|x es IH]; cbn; [easy|]; intros b0 [[= _ ->]|H]; [now left|right; now apply (IH (b0 ++ [x]))]. }
-        apply T in I; unfold seen_at in I; destruct (late_for f); [now apply filter_In in I|assumption]. }
+        unfold seen_at in I; apply filter_In in I as [I _]; now apply T in I. }
       rewrite parts in B; apply in_app_iff in B as [B|B]; [now rewrite (is_in_old y B) in N|].
       rewrite Forall_forall in not_late; specialize (not_late y B); pose proof (last_after_start n L); lia.
     Qed.
     Lemma not_closing t rs m n : least s w <= n -> last n <> t ->
-      visit t (rs, m) (numbered s f p o (seen_at f t before) n) = (rs, m).
+      visit t (rs, m) (numbered s f p o (seen_at f p t before) n) = (rs, m).
     Proof.
       intros L N; unfold visit; cbn [held_last numbered]; fold last; rewrite never_late by assumption.
       unfold Firings.fires_alone, all_hold, closes_alone, is_early; rewrite closing; destruct none_early as [-> ->].
       cbn [held_last numbered negb orb]; fold last; replace (t =? last n) with false by lia; cbn.
-      destruct (is_open f t _); reflexivity.
+      destruct (is_open f t _), (_ <=? _); reflexivity.
     Qed.
     (** A window that closes is reported as the active one is. *)
     Lemma closing_now t rs m n : least s w <= n -> last n = t ->
       Forall (fun one => exists i, number one = Some i /\ last i <> t) m ->
-      exists m', visit t (rs, m) (numbered s f p o (seen_at f t before) n) =
+      exists m', visit t (rs, m) (numbered s f p o (seen_at f p t before) n) =
         ((rs ++ if reports_at t then [(report_at s [p] t k before, false)] else []), m') /\
         forall one, In one m' -> In one m \/ (number one = Some n /\ t < own_).
     Proof.
-      intros L E M; set (h := numbered s f p o (seen_at f t before) n).
+      intros L E M; set (h := numbered s f p o (seen_at f p t before) n).
       assert (Hc : held h = content s p t before) by (unfold h; rewrite <- E; now apply held_at_last).
       assert (Sh : shown_of m h = []).
       { unfold shown_of; enough (F : filter (is_of h) m = []) by now rewrite F.
@@ -180,13 +177,14 @@ Section EachWindow.
       { unfold pane; rewrite Sc, Hc; destruct (panes f); try reflexivity; apply filter_all; reflexivity. }
       assert (Cl : closes_at s p t = true).
       { rewrite closes_is, <- E, number_of_last; lia. }
-      assert (Fi : Firings.fires_alone s f p a t false m h = reports_at t).
+      assert (Fi : Firings.fires_alone s f p o a t false m h = reports_at t).
       { unfold Firings.fires_alone, all_hold, closes_alone, is_early, reports_at; rewrite closing, unchanged, Pa, Cl.
-        destruct none_early as [-> ->]; unfold h; cbn [held_last numbered negb orb andb]; fold last w own_; rewrite time.
+        destruct none_early as [-> ->]; unfold h; cbn [held_last numbered negb orb andb]; fold last w own_ start; rewrite time.
+        pose proof (last_after_start n L); replace (start <=? last n) with true by lia; cbn [andb].
         unfold is_open; cbn [held_first held_last numbered]; fold last.
         replace (clipped_first s p o n <=? newest f t) with true.
         2: { symmetry; apply Z.leb_le; unfold newest; pose proof (begins_before_last n L).
-             destruct (late_for f); [lia|rewrite no_delay by reflexivity; lia]. }
+             destruct greatest as [-> | (-> & _ & ->)]; lia. }
         replace (t <=? last n) with true by lia; replace (t =? last n) with true by lia; cbn.
         rewrite orb_false_r, andb_true_r; destruct (t <? own_), (is_periodic s p t); cbn; now rewrite ?andb_true_r, ?andb_false_r. }
       pose proof (never_late t n L) as Nv; fold h in Nv.
@@ -206,7 +204,7 @@ Section EachWindow.
         forall one, In one m' -> In one m \/ (exists n, number one = Some n /\ last n = t /\ t < own_).
     Proof.
       intros St M; unfold windows_at; fold w; rewrite time.
-      set (ns := upto _ _); set (num := numbered s f p o (seen_at f t before)).
+      set (ns := upto _ _); set (num := numbered s f p o (seen_at f p t before)).
       assert (Ls : forall n, In n ns -> least s w <= n) by (intros n I; apply in_upto in I; lia).
       assert (No : forall xs rs m, (forall n, In n xs -> In n ns /\ last n <> t) ->
                 fold_left (visit t) (map num xs) (rs, m) = (rs, m)).
@@ -223,7 +221,7 @@ Section EachWindow.
           apply in_app_iff in Hi; tauto. }
         rewrite map_app, fold_left_app; cbn [map fold_left]; rewrite No by (intros i Hi; apply Ot, in_app_iff; now left).
         destruct (closing_now t rs m n) as (m' & V & M'); [apply Ls; rewrite Ens, in_app_iff; cbn; tauto|assumption|assumption|].
-        change (numbered s f p o (seen_at f t before) n) with (num n) in V; rewrite V.
+        change (numbered s f p o (seen_at f p t before) n) with (num n) in V; rewrite V.
         rewrite No by (intros i Hi; apply Ot, in_app_iff; now right).
         exists m'; split; [reflexivity|]; intros one Ho; destruct (M' one Ho) as [?|[? ?]]; [now left|right; now exists n].
       - assert (R : reports_at t = false).
@@ -236,7 +234,7 @@ Section EachWindow.
           apply I, in_upto; split; [lia|].
           enough ((t - last 0) / slide s w <= (newest f t - first_instant s p o 0) / slide s w) by lia.
           apply Z.div_le_mono; [lia|]; pose proof width_positive as [G _].
-          assert (newest f t = t) by (unfold newest; destruct (late_for f); [lia|rewrite no_delay by reflexivity; lia]); lia. }
+          assert (newest f t = t) by (unfold newest; destruct greatest as [-> | (-> & _ & ->)]; lia); lia. }
         rewrite R, app_nil_r, No; [exists m; split; [reflexivity|auto]|].
         intros n Hn; split; [assumption|]; intros Q; apply I; now rewrite <- Q, number_of_last.
     Qed.
@@ -310,11 +308,11 @@ Section EachWindow.
     destruct (close_rule s), (closure s); lia.
   Qed.
   Lemma at_watermark_is before a : is_of_stream a ->
-    (forall e, In e before -> app e <= at_ a) -> at_watermark f before a = a.
+    (forall e, In e before -> app e <= at_ a) -> at_watermark f start before a = a.
   Proof.
-    intros G B; unfold at_watermark; assert (F : late_for f = ForStream \/ late_for f = ForWindow) by (destruct (late_for f); auto).
-    destruct F as [->|F]; [reflexivity|]; rewrite F; destruct a as [x y z [e|]]; [|reflexivity]; cbn in *; destruct G as [-> _].
-    unfold watermark; rewrite no_delay by assumption; rewrite map_app; cbn [map].
+    intros G B; unfold at_watermark; destruct greatest as [-> | (F & Gr & De)]; [reflexivity|].
+    rewrite F; destruct a as [x y z [e|]]; [|reflexivity]; cbn in *; destruct G as [-> _].
+    unfold watermark; rewrite F, Gr, De; rewrite map_app; cbn [map].
     assert (M : match map app before ++ [app e] with [] => None | x :: xs => Some (maximum xs x - 0) end = Some (app e)).
     { destruct before as [|b before']; cbn [map List.app]; [cbn; f_equal; lia|]; f_equal.
       assert (maximum (map app before' ++ [app e]) (app b) >= app e)
@@ -435,13 +433,12 @@ Section Law.
   Hypothesis all_in_a_gap : missed s = All.
   Hypothesis can_trigger : trigger s = Explicit -> triggers w = true. (* QRY-5 *)
   Hypothesis none_early : early_count f = None /\ early_period f = None.
-  Hypothesis no_delay : late_for f = ForWindow -> watermark_delay f = 0.
+  Hypothesis greatest : late_for f = ForStream \/ (late_for f = ForWindow /\ watermark_of f = Greatest /\ watermark_delay f = 0).
   Hypothesis grace : forall d, lateness s = Some d -> 0 <= d.
   Hypothesis ordered : in_order mine.
   Hypothesis named : StronglySorted (fun a b => sys a < sys b) mine. (* MOD-1 *)
   Hypothesis horizon_is_last : forall h e, horizon_of s (windows q) mine = Some h -> In e mine -> app e <= h.
 
-  Let s' := keeping_all s f.
   Lemma sorted_by_app : StronglySorted (fun a b => app a <= app b) mine.
   Proof.
     clear - ordered; induction mine as [|e es IH]; [constructor|]; destruct ordered as [H O].
@@ -460,26 +457,19 @@ Section Law.
   Qed.
   Lemma of_the_stream (keep : list Element -> list Element) : elements_of q all keep = keep mine.
   Proof. unfold elements_of; rewrite one; cbn; apply app_nil_r. Qed.
-  Lemma none_late x : lateness x = lateness s \/ lateness x = None ->
-    admitted (lateness x) mine = mine /\ dropped (lateness x) mine = [].
-  Proof. intros [-> | ->]; apply admitted_is_mine; [exact grace|discriminate]. Qed.
-  Lemma arriving_is_mine x : lateness x = lateness s \/ lateness x = None -> arriving x q all = mine.
+  Lemma none_late : admitted (lateness s) mine = mine /\ dropped (lateness s) mine = [].
+  Proof. exact (admitted_is_mine (lateness s) grace). Qed.
+  Lemma arriving_is_mine : arriving s q all = mine.
   Proof.
-    intros L; unfold arriving; rewrite of_the_stream, (proj1 (none_late x L)).
+    unfold arriving; rewrite of_the_stream, (proj1 none_late).
     apply sort_is_itself; eapply sorted_impl; [|exact sorted_by_both]; cbn.
     intros a b _ _ [A B]; unfold comes_after; lia.
   Qed.
-  Lemma keeping_is : lateness s' = lateness s \/ lateness s' = None.
-  Proof. unfold s', keeping_all; destruct (late_for f); [now left|now right]. Qed.
-  Lemma keeping_place : place s' q all w = place s q all w.
+  Lemma all_arrive : arriving_elements s f q all = mine.
   Proof.
-    unfold place; fold mine; rewrite (proj1 (none_late s (or_introl eq_refl))), (proj1 (none_late s' keeping_is)).
-    unfold s', keeping_all; destruct (late_for f); [reflexivity|]; destruct s; reflexivity.
-  Qed.
-  Lemma keeping_arrivals : arrivals_of s' q all = arrivals_of s q all.
-  Proof.
-    rewrite !arrivals_are, (arriving_is_mine s'), (arriving_is_mine s) by (apply keeping_is || now left).
-    unfold s', keeping_all; destruct (late_for f); [reflexivity|]; destruct s; reflexivity.
+    unfold arriving_elements; rewrite !of_the_stream; destruct greatest as [-> | (F & G & _)]; [apply none_late|].
+    assert (P : forall e, is_punctuation f e = false) by (intros; unfold is_punctuation; now rewrite F, G).
+    rewrite F, filter_all, filter_none by (intros; now rewrite ?P); apply app_nil_r.
   Qed.
   Let arrivals := arrivals_of s q all.
   Lemma arrivals_are_mine : arrivals = map arrival_of mine ++
@@ -487,26 +477,36 @@ Section Law.
     | None => []
     | Some h => [{| at_ := h; a_sys := maximum (map sys all) 0 + 1; a_batch := maximum (map batch mine) 0 + 1; element := None |}]
     end.
-  Proof. unfold arrivals; rewrite arrivals_are, (arriving_is_mine s (or_introl eq_refl)); reflexivity. Qed.
-  Lemma as_they_came : arrivals_as_they_came s f q all = arrivals.
+  Proof. unfold arrivals; rewrite arrivals_are, arriving_is_mine; reflexivity. Qed.
+  Lemma as_they_came : arrivals_among f q all mine (horizon_of s (windows q) mine) = arrivals.
   Proof.
-    unfold arrivals_as_they_came; fold s'; rewrite keeping_arrivals; fold arrivals; destruct (late_for f); [reflexivity|].
-    apply sort_is_itself; rewrite arrivals_are_mine; apply sorted_end.
-    - apply sorted_map; eapply sorted_impl; [|exact named]; cbn; intros; lia.
-    - destruct (horizon_of s (windows q) mine); [constructor; [constructor|constructor]|constructor].
-    - intros a b Ha Hb; apply in_map_iff in Ha as (e & <- & He).
-      destruct (horizon_of s (windows q) mine); [destruct Hb as [<-|[]]|easy]; cbn.
-      assert (sys e <= maximum (map sys all) 0); [|lia].
-      apply maximum_ge; right; apply in_map; now apply filter_In in He.
+    rewrite arrivals_are_mine; unfold arrivals_among; cbv zeta.
+    assert (E : forall g : Element -> Element -> bool,
+              (forall a b, app a <= app b -> sys a < sys b -> g a b = false) -> sort g mine = mine).
+    { intros g G; apply sort_is_itself; eapply sorted_impl; [|exact sorted_by_both]; cbn; intros a b _ _ []; now apply G. }
+    destruct greatest as [-> | (-> & _)]; rewrite E; try reflexivity; intros a b A B; unfold comes_after; lia.
   Qed.
-  (** "Over a stream in order, with grace and delay 0, `every` reports by window close what `active` reports." *)
-  Theorem every_is_active : reports_alone s f q all = map (fun r => (r, false)) (reports s q all).
+  Lemma placed_alike : place_among s q mine w = place s q all w.
   Proof.
-    unfold reports_alone, reports; fold s'; rewrite one; cbn [map]; rewrite keeping_place; set (p := place s q all w) in *.
+    unfold place_among, place; fold mine; rewrite (proj1 none_late).
+    rewrite (filter_all (fun e => stream e =? on w)) by (intros e He; now apply filter_In in He).
+    rewrite time; destruct mine as [|e es]; cbn [map]; [reflexivity|]; destruct ordered as [H _].
+    replace (smallest (map app es) (app e)) with (app e); [reflexivity|]; symmetry.
+    unfold smallest; clear - H; induction es as [|x xs IH]; cbn; [reflexivity|].
+    rewrite Z.min_l by (apply H; now left); apply IH; intros y Hy; apply H; now right.
+  Qed.
+  Hypothesis every : reported_windows f = Every.
+  (** "Over a stream in order `every` window reports what the `active` one does, whatever the grace, if
+      windows decide what is late and there is no delay: for one window of the kind `time`, {close} or
+      {close, non-empty}, when a close is reached, all windows of a gap, and ticks by tuple and by time." *)
+  Theorem every_is_active :
+    reports_among s f q mine (arrivals_among f q all mine (horizon_of s (windows q) mine)) = map (fun r => (r, false)) (reports s q all).
+  Proof.
+    unfold reports_among, reports; rewrite every, one; cbn [map]; rewrite placed_alike; set (p := place s q all w) in *.
     unfold starts; cbn [flat_map]; unfold s0; rewrite placed; cbn [option_map List.app fold_left].
-    rewrite as_they_came; fold arrivals.
+    rewrite <- one, as_they_came; fold arrivals.
     change (@nil Element) with (@nil Element ++ @nil Element).
-    apply (run_is s f p o time no_lag sizes placed closing unchanged all_in_a_gap can_trigger none_early no_delay grace).
+    apply (run_is s f p o time no_lag sizes placed closing unchanged all_in_a_gap can_trigger none_early greatest grace).
     - exact I.
     - easy.
     - rewrite arrivals_are_mine; apply Forall_app; split.
@@ -524,16 +524,19 @@ Section Law.
     - constructor.
   Qed.
 
-  (** And their relations, for Rstream (REP-14). *)
-  Hypothesis every : reported_windows f = Every.
+  (** And their relations, for Rstream (REP-14) and a window without a key. *)
+  Hypothesis no_key : by_ w = [].
   Hypothesis rstream : op s q = Rstream.
   Hypothesis unconsumed : consumption s = Unrestricted.
   Hypothesis not_once : empty s <> Once.
   Corollary every_is_active_with_relations answer :
-    evaluate_with answer s f q all = map (fun e => (e, false)) (evaluate answer s q all).
+    evaluate_with answer s f q all = map (fun e => (e, false, [])) (evaluate answer s q all).
   Proof.
-    unfold evaluate_with, evaluate; rewrite every, every_is_active, as_they_came; fold s'; cbv zeta.
-    rewrite !of_the_stream, (proj2 (none_late s (or_introl eq_refl))), (proj2 (none_late s' keeping_is)); fold arrivals.
+    unfold evaluate_with, evaluate; rewrite all_arrive; cbv zeta.
+    assert (K : keyed_reports s f q all mine (horizon_of s (windows q) mine) = map (fun r => (r, false, [])) (reports s q all)).
+    { unfold keyed_reports; rewrite one; cbn [filter]; unfold is_keyed; rewrite no_key; rewrite <- one, every_is_active; apply map_map. }
+    rewrite K, every, as_they_came, !of_the_stream, (proj2 none_late); fold arrivals.
+    replace (match late_for f with ForStream => [] | _ => [] end) with (@nil Element) by now destruct (late_for f).
     assert (A : forall es cs, answer_over answer s q [] cs = answer_over answer s q es cs)
       by (intros; unfold answer_over; now rewrite unconsumed).
     enough (G : forall rs es b last kept, outputs answer s q es b last kept rs =

@@ -8,7 +8,8 @@ Open Scope Z_scope.
 Definition with_panes (v : Panes) (f : Firings) : Firings :=
   {| reported_windows := reported_windows f; exact_gap := exact_gap f; expired_session := expired_session f;
      session_border := session_border f; early_count := early_count f; early_period := early_period f; panes := v;
-     late_for := late_for f; watermark_delay := watermark_delay f; expiry_rule := expiry_rule f |}.
+     late_for := late_for f; watermark_of := watermark_of f; watermark_delay := watermark_delay f;
+     expiry_rule := expiry_rule f; clock := clock f |}.
 Definition content_of (r : Report * bool) : Content := hd [] (holding (fst r)).
 Definition label (r : Report * bool) := (at_instant (fst r), arrival (fst r), shown (fst r), snd r).
 Definition same_borders (xs ys : list (option (Z * Z))) : bool :=
@@ -52,17 +53,19 @@ Section Panes.
   Lemma one_number n n' : same_borders (borders_of n) (borders_of n') = (n =? n').
   Proof. cbn; destruct (n =? n') eqn:E; [apply Z.eqb_eq in E; subst; lia|]; apply Z.eqb_neq in E; nia. Qed.
 
+  (** The window's elements, with those before each. *)
+  Let seen xs ys := filter (fun x => (stream (snd x) =? on w) && true) (each_after xs ys).
   Section At.
     Variable before : list Element.
     Hypothesis named : NoDup (map sys before).
-    Let holds n es := held (numbered s f p o es n).
+    Let holds n es := held (numbered s f p o (seen [] es) n).
     Definition new_of n xs ys : Content :=
       map snd (filter (fun x => (app (snd x) <=? last_instant s p o n) && (clipped_first s p o n <=? until (snd x)) &&
-                                negb (has_expired s f (fst x) (last_instant s p o n))) (each_after xs ys)).
+                                negb (has_expired s f (fst x) (last_instant s p o n))) (seen xs ys)).
     Lemma holds_more n xs ys : holds n (xs ++ ys) = holds n xs ++ new_of n xs ys.
-    Proof. unfold holds, new_of, numbered; cbn [held]; now rewrite each_after_app, filter_app, map_app. Qed.
+    Proof. unfold holds, new_of, numbered, seen; cbn [held]; now rewrite each_after_app, !filter_app, map_app. Qed.
     Lemma in_new n xs ys e : In e (new_of n xs ys) -> In e ys.
-    Proof. unfold new_of; intros H; apply in_map_iff in H as ([b x] & <- & H); apply filter_In in H as [H _]; now apply each_after_in in H. Qed.
+    Proof. unfold new_of; intros H; apply in_map_iff in H as ([b x] & <- & H); apply filter_In in H as [H _]; apply filter_In in H as [H _]; now apply each_after_in in H. Qed.
     Lemma is_in_self c e : In e c -> is_in c e = true.
     Proof. intros H; apply existsb_exists; exists e; split; [assumption|apply Z.eqb_refl]. Qed.
     Lemma others_not_in xs ys e : before = xs ++ ys -> In e ys -> forall c, incl c xs -> is_in c e = false.
@@ -75,7 +78,7 @@ Section Panes.
     Lemma holds_of n es : incl (holds n es) es.
     Proof.
       unfold holds, numbered; cbn [held]; intros e H; apply in_map_iff in H as ([b x] & <- & H).
-      apply filter_In in H as [H _]; now apply each_after_in in H.
+      apply filter_In in H as [H _]; apply filter_In in H as [H _]; now apply each_after_in in H.
     Qed.
 
     (** What windows showed last, and the discarding reports up to here. *)
@@ -85,9 +88,9 @@ Section Panes.
         exists one xs ys, mine n m = [one] /\ held one = together past (borders_of n) /\
                           before = xs ++ ys /\ held one = holds n xs.
     Variables (a : Arrival) (k : Z).
-    Lemma same_firing t late m h : fires_alone s acc p a t late m h = fires_alone s disc p a t late m h.
+    Lemma same_firing t late m h : fires_alone s acc p o a t late m h = fires_alone s disc p o a t late m h.
     Proof. unfold fires_alone, all_hold, is_early, closes_alone; rewrite any; cbn [negb orb]; reflexivity. Qed.
-    Lemma is_of_same m past n : remembers m past -> let h := numbered s f p o before n in
+    Lemma is_of_same m past n : remembers m past -> let h := numbered s f p o (seen [] before) n in
       filter (is_of h) m = mine n m.
     Proof.
       intros R h; apply filter_ext_in; intros one I; unfold is_of, h; cbn [number numbered].
@@ -97,15 +100,15 @@ Section Panes.
       rewrite H; apply forallb_forall; intros e He; fold (holds n before); rewrite B, holds_more.
       apply is_in_self, in_app_iff; now left.
     Qed.
-    Lemma shows t m past n : remembers m past -> let h := numbered s f p o before n in
-      exists m' r d, show s acc before t k m h = ([r], m') /\ show s disc before t k m h = ([d], m') /\
+    Lemma shows t m past n : remembers m past -> let h := numbered s f p o (seen [] before) n in
+      exists m' r d, show acc t k m h = ([r], m') /\ show disc t k m h = ([d], m') /\
         add_up past [r] [d] /\ remembers m' (past ++ [d]).
     Proof.
       intros R h; pose proof (is_of_same m past n R) as F; cbv zeta in F; fold h in F.
       assert (Sh : shown_of m h = mine n m).
       { unfold shown_of; rewrite F; destruct (R n) as [[-> _]|(x & xs & ys & -> & _)]; reflexivity. }
       assert (No : forall v, (v = Accumulating \/ v = Discarding) ->
-         filter (fun one => takes_back (with_panes v f) one h && negb (has_expired s (with_panes v f) before (held_last one))) (shown_of m h) = []).
+         filter (fun one => takes_back (with_panes v f) one h && negb (existsb (fun c => forallb (is_in c) (held one)) (revived h))) (shown_of m h) = []).
       { intros v V; apply filter_none; intros; destruct V as [-> | ->]; reflexivity. }
       assert (Sb : same_borders (borders_of n) (borders_of n) = true) by (rewrite one_number; lia).
       (* the pane is what came since *)
@@ -159,16 +162,16 @@ Section Panes.
     Let visit v t (state : list (Report * bool) * list Held) h :=
       let (rs, m) := state in
       let late := (t =? first) && (held_last h <? first) && existsb (fun e => negb (is_in old e)) (held h) in
-      if fires_alone s (with_panes v f) p a t late m h
-      then let (new, m') := show s (with_panes v f) before t k m h in (rs ++ new, m') else state.
+      if fires_alone s (with_panes v f) p o a t late m h
+      then let (new, m') := show (with_panes v f) t k m h in (rs ++ new, m') else state.
     Definition in_step (past : list (Report * bool)) (x y : list (Report * bool) * list Held) : Prop :=
       snd x = snd y /\ add_up past (fst x) (fst y) /\ remembers (snd x) (past ++ fst y).
     Lemma one_window_in_step past t x y n : in_step past x y ->
-      in_step past (visit Accumulating t x (numbered s f p o before n)) (visit Discarding t y (numbered s f p o before n)).
+      in_step past (visit Accumulating t x (numbered s f p o (seen [] before) n)) (visit Discarding t y (numbered s f p o (seen [] before) n)).
     Proof.
       destruct x as [xs m], y as [ys m']; intros (E & A & R); cbn [fst snd] in *; subst m'; unfold visit; cbv zeta.
-      set (h := numbered s f p o before n); fold acc disc; rewrite same_firing.
-      destruct (fires_alone s disc p a t _ m h); [|repeat split; assumption].
+      set (h := numbered s f p o (seen [] before) n); fold acc disc; rewrite same_firing.
+      destruct (fires_alone s disc p o a t _ m h); [|repeat split; assumption].
       destruct (shows t m (past ++ ys) n R) as (m' & r & d & Sa & Sd & Ad & R'); fold h in Sa, Sd; rewrite Sa, Sd.
       repeat split; cbn [fst snd]; [now apply add_up_app|now rewrite app_assoc].
     Qed.
@@ -177,7 +180,7 @@ Section Panes.
                    (fold_left (fun state t => fold_left (visit Discarding t) (windows_at s disc p o t before) state) ts y).
     Proof.
       induction ts as [|t ts IH]; intros x y H; cbn [fold_left]; [exact H|]; apply IH.
-      assert (W : forall v, windows_at s (with_panes v f) p o t before = map (numbered s f p o before)
+      assert (W : forall v, windows_at s (with_panes v f) p o t before = map (numbered s f p o (seen [] before))
                     (upto (least s w) ((t + watermark_delay f - first_instant s p o 0) / slide s w + 1))).
       { intros v; unfold windows_at, seen_at, newest; fold w; rewrite time; cbn [late_for with_panes watermark_delay]; rewrite for_window; reflexivity. }
       unfold acc, disc; rewrite !W; set (ns := upto _ _); clearbody ns; revert x y H.
@@ -202,14 +205,14 @@ Section Panes.
     add_up past (run_alone s acc p o start old before l m k arrivals) (run_alone s disc p o start old before l m k arrivals).
   Proof.
     induction arrivals as [|a rest IH]; intros old before l m past k N R; cbn [run_alone]; [exact I|].
-    change (at_watermark disc before a) with (at_watermark acc before a).
+    change (at_watermark disc start before a) with (at_watermark acc start before a).
     set (before' := match element a with Some e => before ++ [e] | None => before end).
     assert (B : before' = before ++ elements_in [a])
       by (unfold before', elements_in; cbn; destruct (element a); cbn; now rewrite ?app_nil_r).
     assert (N' : NoDup (map sys (before' ++ elements_in rest))).
     { rewrite B, <- app_assoc; unfold elements_in in *; now rewrite <- flat_map_app. }
-    destruct (is_due s l (at_watermark acc before a)).
-    - set (now := at_watermark acc before a); set (ts := interval _ _ _ _ _).
+    destruct (is_due s l (at_watermark acc start before a)).
+    - set (now := at_watermark acc start before a); set (ts := interval _ _ _ _ _).
       assert (S : in_step before past (fired s acc p o old before now k ts m) (fired s disc p o old before now k ts m)).
       { apply instants_in_step.
         - rewrite map_app in N; now apply nodup_front in N.
@@ -224,14 +227,14 @@ End Panes.
 (** REP-16: with each accumulating report there is a discarding one, of the same instant, arrival and borders; and what
     the window has shown in discarding reports up to there, put together, is what the accumulating report shows.
     Without non-empty, which asks for a new element under [Discarding] (REP-16). *)
-Theorem discarding_panes_add_up s f q all w :
+Theorem discarding_panes_add_up s f q es arrivals w :
   windows q = [w] -> kind w = Time -> 0 < slide s w -> late_for f = ForWindow -> non_empty s = false ->
-  NoDup (map sys (elements_in (arrivals_as_they_came s f q all))) -> (* MOD-1 *)
-  add_up [] (reports_alone s (with_panes Accumulating f) q all) (reports_alone s (with_panes Discarding f) q all).
+  reported_windows f = Every -> NoDup (map sys (elements_in arrivals)) -> (* MOD-1 *)
+  add_up [] (reports_among s (with_panes Accumulating f) q es arrivals)
+            (reports_among s (with_panes Discarding f) q es arrivals).
 Proof.
-  intros W K S F N D; unfold reports_alone; rewrite W; cbn [map].
-  change (keeping_all s (with_panes Accumulating f)) with (keeping_all s f).
-  change (keeping_all s (with_panes Discarding f)) with (keeping_all s f).
-  destruct (origin (place (keeping_all s f) q all w)) as [o|]; [|exact I].
-  apply (runs_in_step s f (place (keeping_all s f) q all w) o K S F N); [exact D|]; intros n; left; split; reflexivity.
+  intros W K S F N E D; unfold reports_among; rewrite W; cbn [map]; cbn [reported_windows with_panes]; rewrite E.
+  change (place_among s q es w) with (place_among s q es w); set (p := place_among s q es w).
+  destruct (starts s [p]) as [|start ?]; [exact I|].
+  apply (runs_in_step s f p (match origin p with Some o => o | None => 0 end) K S F N); [exact D|]; intros n; left; split; reflexivity.
 Qed.

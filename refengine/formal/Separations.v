@@ -75,9 +75,9 @@ Ltac apart := vm_compute; discriminate.
 (** The reports, with borders, of a window that is reported on its own, each time that its content changes. *)
 Definition alone (g : ExactGap) (e : ExpiredSession) (b : SessionBorder) (p : Panes) (l : LateFor) (x : CloseRule) : Firings :=
   {| reported_windows := Every; exact_gap := g; expired_session := e; session_border := b; early_count := None;
-     early_period := None; panes := p; late_for := l; watermark_delay := 0; expiry_rule := x |}.
+     early_period := None; panes := p; late_for := l; watermark_of := Greatest; watermark_delay := 0; expiry_rule := x; clock := OfStream |}.
 Definition firings_of (f : Firings) (q : Query) (es : list Element) : list (Z * Z * list Content * list (option (Z * Z)) * bool) :=
-  map (fun x => (seen (report (fst x)), shown (report (fst x)), snd x)) (evaluate_with objects (semantics [the_report [Change]]) f q es).
+  map (fun x => let '(e, b, _) := x in (seen (report e), shown (report e), b)) (evaluate_with objects (semantics [the_report [Change]]) f q es).
 Definition sessions (γ : Z) : Query := over [window Session γ 1 false].
 
 (** * The examples *)
@@ -355,8 +355,8 @@ Example instant_AtTrigger_AtEager : of_instant AtTrigger <> of_instant AtEager. 
 
 Definition of_reported_windows (v : ReportedWindows) :=
   firings_of {| reported_windows := v; exact_gap := Parts; expired_session := Gone; session_border := AtGap; early_count := None;
-                early_period := None; panes := Accumulating; late_for := ForStream; watermark_delay := 0;
-                expiry_rule := Reached |} (time_window 10 5) (at_instants [7; 8]).
+                early_period := None; panes := Accumulating; late_for := ForStream; watermark_of := Greatest;
+                watermark_delay := 0; expiry_rule := Reached; clock := OfStream |} (time_window 10 5) (at_instants [7; 8]).
 Example reported_windows_Active_Every : of_reported_windows Active <> of_reported_windows Every. Proof. apart. Qed.
 
 Definition of_exact_gap (v : ExactGap) :=
@@ -387,6 +387,25 @@ Example panes_Retracting_Replacing : of_panes Retracting <> of_panes Replacing. 
 Definition of_late_for (v : LateFor) :=
   firings_of (alone Parts Gone AtGap Accumulating v Reached) (time_window 2 2) (at_instants [0; 5; 3]).
 Example late_for_ForStream_ForWindow : of_late_for ForStream <> of_late_for ForWindow. Proof. apart. Qed.
+Example late_for_ForStream_ForNothing : of_late_for ForStream <> of_late_for ForNothing. Proof. apart. Qed.
+Example late_for_ForWindow_ForNothing : of_late_for ForWindow <> of_late_for ForNothing. Proof. apart. Qed.
+
+(** The second element, at 2, has no triple. *)
+Definition of_watermark (v : Watermark) :=
+  firings_of {| reported_windows := Every; exact_gap := Parts; expired_session := Gone; session_border := AtGap; early_count := None;
+                early_period := None; panes := Accumulating; late_for := ForWindow; watermark_of := v; watermark_delay := 0;
+                expiry_rule := Reached; clock := OfStream |} (time_window 2 2)
+    (elements (fun i => if i =? 1 then [] else [(1, 1, 1)]) [(0, 1); (2, 1); (5, 1)]).
+Example watermark_Greatest_Punctuation : of_watermark Greatest <> of_watermark Punctuation. Proof. apart. Qed.
+
+(** The second element has another key, and closes the window of the first one under [OfStream]. *)
+Definition of_clock (v : Clock) :=
+  firings_of {| reported_windows := Active; exact_gap := Parts; expired_session := Gone; session_border := AtGap; early_count := None;
+                early_period := None; panes := Accumulating; late_for := ForStream; watermark_of := Greatest;
+                watermark_delay := 0; expiry_rule := Reached; clock := v |}
+    (over [{| on := 1; kind := Time; size := 2; stated := Some 2; unit := PerElement; by_ := [Subject]; name := 0;
+              triggers := false; lag := 0 |}]) (elements (fun i => [(i, 1, 1)]) [(0, 1); (3, 1)]).
+Example clock_OfStream_OfKey : of_clock OfStream <> of_clock OfKey. Proof. apart. Qed.
 
 (** When the element at 1 comes, the watermark is where the first window closes. *)
 Definition of_expiry_rule (v : CloseRule) :=

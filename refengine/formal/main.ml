@@ -170,9 +170,11 @@ let firings case =
     early_period = count "early_period";
     panes0 = choose "panes" ["accumulating", Accumulating; "discarding", Discarding; "retracting", Retracting;
                             "replacing", Replacing] case;
-    late_for = choose "late_for" ["stream", ForStream; "window", ForWindow] case;
+    late_for = choose "late_for" ["stream", ForStream; "window", ForWindow; "nothing", ForNothing] case;
+    watermark_of = choose "watermark" ["greatest", Greatest; "punctuation", Punctuation; "none", Greatest] case;
     watermark_delay = Option.value (count "watermark_delay") ~default:Z0;
-    expiry_rule = choose "expiry_rule" ["reached", Reached; "passed", Passed; "none", Reached] case }
+    expiry_rule = choose "expiry_rule" ["reached", Reached; "passed", Passed; "none", Reached] case;
+    clock0 = choose "clock" ["stream", OfStream; "key", OfKey] case }
 
 let key_part = function
   | Text "subject" -> Subject
@@ -216,7 +218,7 @@ let body case =
         try List.assoc (List.sort compare dataset) table
         with Not_found -> raise (Malformed "a dataset that the table does not have")
 
-let emitted (one, is_taken_back) =
+let emitted ((one, is_taken_back), key) =
   let report = one.report0 in
   let z value = Number (write_number value) in
   let borders = function None -> Null | Some (o, c) -> List [z o; z c] in
@@ -225,7 +227,7 @@ let emitted (one, is_taken_back) =
           "windows", List (List.map borders report.shown);
           "contents", List (List.map content report.holding); "late", z one.late;
           "rows", List (List.map (fun row -> List (List.map z row)) one.rows);
-          "takes_back", Bool is_taken_back]
+          "takes_back", Bool is_taken_back; "key", List (List.map z key)]
 let answer line =
   try
     let case = read_json line in

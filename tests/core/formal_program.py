@@ -22,8 +22,8 @@ POSITIONS = ("subject", "predicate", "object")
 
 class Shown(NamedTuple):
     """A report: the instants of evaluation, trigger and output, the borders of each window, the
-    `sys` of the elements that each holds, the number of late elements, the rows, sorted, and
-    whether they are taken back.
+    `sys` of the elements that each holds, the number of late elements, the rows, sorted,
+    whether they are taken back, and the key.
     """
 
     t: int
@@ -34,6 +34,7 @@ class Shown(NamedTuple):
     late: int
     rows: tuple[tuple[int, ...], ...]
     takes_back: bool
+    key: tuple[int, ...]
 
 
 @dataclass
@@ -87,6 +88,7 @@ def shown(reply: Mapping[str, Any]) -> list[Shown]:
             report["late"],
             tuple(sorted(map(tuple, report["rows"]))),
             report["takes_back"],
+            tuple(report["key"]),
         )
         for report in reply["reports"]
     ]

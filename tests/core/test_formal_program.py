@@ -147,9 +147,9 @@ def as_shown(case: Case, emitted: Iterable[EmittedRelation], numbers: Numbers) -
             for window, content in zip(case.query.windows, one.contents, strict=True)
         )
         rows = numbers.rows(one.rows, case.query.body.variables)
-        yield Shown(
-            one.t, one.trigger, one.instant, one.borders, contents, one.late, rows, one.takes_back
-        )
+        key = tuple(map(numbers.of, one.key))
+        fixed = (one.t, one.trigger, one.instant, one.borders, contents, one.late, rows)
+        yield Shown(*fixed, one.takes_back, key)
 
 
 def test_program_enumeration_and_engine_agree(program: Path):
@@ -199,14 +199,11 @@ class WrongFiring(NamedTuple):
 
 
 WRONG_FIRINGS = [
-    WrongFiring("MOD-5.1", "maximum xs x - watermark_delay f", "maximum xs x"),
+    WrongFiring("MOD-5.1", "Some (maximum xs x - delay)", "Some (maximum xs x)"),
     WrongFiring("MOD-5.2", "watermark (before ++ [e])", "watermark [e]"),
-    WrongFiring(
-        "MOD-5.3",
-        "ForWindow => before end",
-        "ForWindow => filter (fun e => app e <=? t) before end",
-    ),
-    WrongFiring("MOD-5.4", "sort (fun a b => a_sys b <? a_sys a) others", "others"),
+    WrongFiring("MOD-5.3", "ForStream, Time => app (snd x) <=? t", "_, Time => app (snd x) <=? t"),
+    WrongFiring("MOD-5.4", "(sys b <? sys a) ||", "(app b <? app a) ||"),
+    WrongFiring("MOD-5.5", "ForWindow, Punctuation => is_empty (graph e) |", ""),
     WrongFiring("WIN-22.1", "Passed => due <? w", "Passed => due <=? w"),
     WrongFiring("WIN-22.2", "Some grace => grace", "Some grace => 0"),
     WrongFiring("WIN-22.3", "last + 1 + match", "last + match"),
@@ -217,7 +214,11 @@ WRONG_FIRINGS = [
     WrongFiring(
         "WIN-23.5", "map until c with [] => 0 | x :: xs", "map app c with [] => 0 | x :: xs"
     ),
-    WrongFiring("WIN-23.6", "Some e => negb (is_near (held h) e)", "Some e => true"),
+    WrongFiring("WIN-23.6", "(stream e =? on w) && is_near (held h) e", "false"),
+    WrongFiring("WIN-23.7", "ForStream, Time => app", "ForStream, _ => app"),
+    WrongFiring("WIN-24.1", "OfStream, _ => [aside e]", "OfStream, _ => []"),
+    WrongFiring("WIN-24.2", "arrival (fst (fst b)) <? arrival (fst (fst a))", "false"),
+    WrongFiring("WIN-24.3", "ks ++ [key w e]", "key w e :: ks"),
     WrongFiring("REP-14.1", "ForWindow => t + watermark_delay f", "ForWindow => t"),
     WrongFiring("REP-14.2", "(t =? start) && (held_last", "(held_last"),
     WrongFiring("REP-14.3", "existsb (fun e => negb (is_in old e)) (held h)", "true"),
@@ -225,15 +226,18 @@ WRONG_FIRINGS = [
     WrongFiring(
         "REP-14.5", "(shown_content m h)) &&", "(flat_map held (filter (fun _ => true) m))) &&"
     ),
+    WrongFiring("REP-14.6", "(s0_at s p o <=? held_last h)", "true"),
     WrongFiring("REP-15.1", "n <=? Z.of_nat", "n <? Z.of_nat"),
     WrongFiring("REP-15.2", "- Z.of_nat (length (shown_content m h))", ""),
     WrongFiring("REP-15.3", "border s t mod λ", "t mod λ"),
     WrongFiring("REP-15.4", " && (t <? own s [p] a) && negb (is_empty (held h))", " && true"),
     WrongFiring("REP-16.1", "negb (is_empty (pane m h))", "negb (is_empty (held h))"),
     WrongFiring(
-        "REP-16.2", "takes_back one h && negb (has_expired", "takes_back one h || (has_expired"
+        "REP-16.2", "negb (existsb (fun c => forallb (is_in c) (held one)) (revived h))", "true"
     ),
-    WrongFiring("REP-16.3", "negb ((opens one =? opens h) && (closes", "negb (true && (closes"),
+    WrongFiring(
+        "REP-16.3", "(opens one =? opens h) && (closes one =? closes h)", "opens one =? opens h"
+    ),
     WrongFiring("REP-16.4", "as_report t k one (held one)", "as_report t k h (held one)"),
     WrongFiring("REP-16.5", "filter (fun one => negb (is_of h one)) m ++ [h]", "m ++ [h]"),
     WrongFiring("REP-16.6", "(opens b <? opens a) ||", "(opens a <? opens b) ||"),
@@ -377,6 +381,7 @@ def asked() -> Iterator[Asked]:
                     report.late,
                     numbers.rows(report.relation.rows, query.body.variables),
                     report.takes_back,
+                    tuple(map(numbers.of, report.key)),
                 )
                 for report in reports
             ]

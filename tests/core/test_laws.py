@@ -1020,7 +1020,7 @@ GRACES = st.integers(0, 6)
         "the watermark is then the app of the arrival, and of the windows that close in a gap each "
         "has an instant of its own, at which it is active (WIN-4)."
     ),
-    theorems=(),
+    theorems=("every_is_active",),
 )
 def every_window_closes_as_the_active_one(trial: Trial, other: Trial) -> bool:
     """Over a stream in order `every` window reports what the `active` one does, whatever the grace,
