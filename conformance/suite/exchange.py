@@ -141,9 +141,8 @@ def refuse_other_windows(tested: Engine, case: Case) -> None:
     """Refuse a case that is about every window for itself (REP-14), if an engine reports the active
     one alone. Raises Unrenderable.
     """
-    reports_active = tested.profile is not None and (
-        tested.profile.fields.get("reported_windows") is ReportedWindows.ACTIVE
-    )
+    stated = tested.profile.fields.get("reported_windows") if tested.profile else None
+    reports_active = isinstance(stated, ReportedWindows) and not stated.is_each
     blocks = case.table.get("expect", [])
     reported = {block["semantics"].get("reported_windows", "active") for block in blocks}
     if reports_active and reported == {"every"}:
