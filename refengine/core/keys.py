@@ -97,11 +97,11 @@ def plan_of_key(planned: Plan, key: tuple[str, ...], indices: Sequence[int]) -> 
     mine = {*(view.elements[n].sys for n in range(len(indices)))}
     is_mine = [arrival.sys in mine for arrival in planned.arrivals]
     has_sentinel = bool(planned.arrivals) and is_sentinel(planned, len(planned.arrivals) - 1)
-    seen = [
-        k
-        for k, mine_too in enumerate(is_mine)
-        if mine_too or not sees_own_alone(view, planned) or (has_sentinel and k + 1 == len(is_mine))
-    ]
+    is_for_all = [k + 1 == len(is_mine) if has_sentinel else False for k, _ in enumerate(is_mine)]
+    if semantics.reads_punctuations:
+        is_for_all = [not arrival.graph for arrival in planned.arrivals]
+    sees_all = not sees_own_alone(view, planned)
+    seen = [k for k, _ in enumerate(is_mine) if sees_all or is_mine[k] or is_for_all[k]]
     arrivals = tuple(planned.arrivals[k] for k in seen)
     own = [planned.own[k] for k in seen]
     if sees_own_alone(view, planned):

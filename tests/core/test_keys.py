@@ -118,6 +118,25 @@ def test_whose_time_closes_a_window(clock: str, expected: list[object]):
     assert [(report.key, report.window, report.trigger) for report in reports] == expected
 
 
+@pytest.mark.parametrize("clock", ["stream", "key"])
+def test_a_punctuation_brings_time_to_all_keys(clock: str):
+    """WIN-24, MOD-5: a at 3, b at 4; the punctuation at 12 closes [0, 10) of both."""
+    query = from_table({"body": "SELECT ?x { ?x ?p ?o }", "windows": [TUMBLING]})
+    chosen = of(
+        clock=clock,
+        reported_windows="every",
+        late_for="window",
+        watermark="punctuation",
+        watermark_delay=0,
+        expiry_rule="reached",
+        allowed_lateness=0,
+    )
+    elements = [(A, 3), (B, 4), (frozenset(), 12)]
+    reports = evaluate(query, {"s": stream(elements)}, chosen)
+    found = [(report.key, report.window, report.trigger) for report in reports]
+    assert found == [(("<urn:a>",), (0, 10), 12), (("<urn:b>",), (0, 10), 12)]
+
+
 def test_t0_is_that_of_the_key():
     """WIN-10, WIN-24: a at 3, b at 5; the first windows begin at 3 and at 5."""
     query = from_table({"body": "SELECT ?x { ?x ?p ?o }", "windows": [TUMBLING]})
