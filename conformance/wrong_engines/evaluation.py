@@ -195,7 +195,9 @@ def _with_counts(order: Sequence[tuple[str, Element]], names: Iterable[str]) -> 
     replaces=engine.merge_streams,
     half="by app, then sys",
 )
-def the_arrival_order_alone(right: Right, streams: Mapping[str, Sequence[Element]]) -> Merged:
+def the_arrival_order_alone(
+    right: Right, streams: Mapping[str, Sequence[Element]], is_by_sys: bool = False
+) -> Merged:
     """Takes elements as they arrive, so time can go back. It orders arrivals by sys, and of those
     with one sys the last stream's is first.
     """

@@ -173,7 +173,9 @@ def a_window_expires_when_reached(right: Right, schedule: FiringSchedule, last: 
     return under(right, schedule, {"expiry_rule": ExpiryRule.REACHED}, last)
 
 
-@wrong("MOD-5", replaces=FiringSchedule.has_expired, half="before any it is before all times")
+@wrong(
+    "WIN-22", replaces=FiringSchedule.has_expired, half="Before the first element none has expired"
+)
 def the_watermark_begins_at_0(right: Right, schedule: FiringSchedule, last: int) -> Any:
     """Takes 0 for the watermark before the first element."""
     if schedule.watermark is None and schedule.planned.semantics.expiry_rule is not None:

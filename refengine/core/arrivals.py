@@ -240,8 +240,8 @@ class Arrivals:
 
     def __init__(self, query: Query, streams: Iterable[str], semantics: Semantics) -> None:
         declared = list(streams)
-        refuse_whole_streams(query, semantics)
         specs = [view.spec for view in plan_without_elements(query, declared, semantics).views]
+        refuse_whole_streams(query, semantics)
         self.semantics = semantics
         self.declared = declared
         self.specs = specs

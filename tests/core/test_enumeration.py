@@ -144,10 +144,12 @@ CHOICES: dict[str, object] = {
         name: [value for value in kind if name != "t0" or not is_formula(value)]
         for name, kind in ENUMS.items()
         if name != "consumption"  # R2R, as a body is: test_consumption.py draws it
+        and name not in NOT_EACH  # test_each_window.py draws them
     },
     "report": REPORTS,
     "period": range(1, 5),
-    "kind": WindowKind,
+    "kind": [kind for kind in WindowKind if kind is not WindowKind.SESSION],
+    "late_for": [LateFor.STREAM, LateFor.NOTHING],
     "stated": [None, *R2S],
     "windows": range(1, 4),
     "unit": Unit,
@@ -1238,8 +1240,8 @@ def test_a_gap_costs_nothing(kind: WindowKind, closure: Closure, report: str, ga
     late = reports(window, apart(SPARSE), semantics)  # visiting every instant would take days
     early = reports(window, apart([app - EPOCH for app in SPARSE]), semantics)
     renumbered = [
-        (t + EPOCH, k, tuple((n + EPOCH // 1000, content) for n, content in held))
-        for t, k, held in early
+        (t + EPOCH, k, tuple((n + EPOCH // 1000, *more) for n, *more in held), takes_back)
+        for t, k, held, takes_back in early
     ]
     assert late[len(late) - len(renumbered) :] == renumbered != []
 
