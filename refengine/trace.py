@@ -118,6 +118,8 @@ def _window_alone(
     elif borders:
         left, right = semantics.closure or "[]"
         yield f"WIN-3 the window is number {held.n}, {left}{borders[0]}, {borders[1]}{right}"
+    if held.key:
+        yield f"WIN-24 it is the window of the key {' '.join(held.key)}"
     named = ", ".join(sorted(semantics.report))
     yield f"REP-14 it is reported on its own, by {named}, or early"
     yield f"REP-16 its {semantics.panes} pane is {_content(view, held.content)}"

@@ -493,8 +493,8 @@ class AllowedLateness(NamedValue):
 class ReportedWindows(NamedValue):
     """Which windows a report is about (REP-14): the active one, or each one that is there."""
 
-    ACTIVE = "active", "REP-14", "It reports only the active window"
-    EVERY = "every", "REP-14", "It reports every window that is open, each on its own"
+    ACTIVE = "active", "REP-14"
+    EVERY = "every", "REP-14"
 
     @property
     def is_each(self) -> bool:
@@ -509,10 +509,10 @@ class ReportedWindows(NamedValue):
 class Panes(NamedValue):
     """What a window shows when it is reported again (REP-16)."""
 
-    ACCUMULATING = "accumulating", "REP-16", "It shows all that a window holds, each time"
-    DISCARDING = "discarding", "REP-16", "It shows only what a window has not shown before"
-    RETRACTING = "retracting", "REP-16", "It takes back what a window showed before"
-    REPLACING = "replacing", "REP-16", "It takes back what a session showed with other borders"
+    ACCUMULATING = "accumulating", "REP-16"
+    DISCARDING = "discarding", "REP-16"
+    RETRACTING = "retracting", "REP-16"
+    REPLACING = "replacing", "REP-16"
 
     @property
     def is_whole_content(self) -> bool:
@@ -550,9 +550,9 @@ class LateFor(NamedValue):
     nothing.
     """
 
-    STREAM = "stream", "MOD-5", "It drops a late element from the stream"
-    WINDOW = "window", "MOD-5", "It drops a late element from the windows that have expired"
-    NOTHING = "nothing", "MOD-5", "It takes elements in the order in which they arrive"
+    STREAM = "stream", "MOD-5"
+    WINDOW = "window", "MOD-5"
+    NOTHING = "nothing", "MOD-5"
 
     @property
     def is_window(self) -> bool:
@@ -578,8 +578,8 @@ class Watermark(NamedValue):
     triples, which are in no window.
     """
 
-    GREATEST = "greatest", "MOD-5", "Its watermark follows the greatest time so far"
-    PUNCTUATION = "punctuation", "MOD-5", "Its watermark follows the punctuations of the stream"
+    GREATEST = "greatest", "MOD-5"
+    PUNCTUATION = "punctuation", "MOD-5"
 
     @property
     def is_of_punctuations(self) -> bool:
@@ -594,8 +594,8 @@ class Watermark(NamedValue):
 class Clock(NamedValue):
     """Whose elements bring time to a window with a key (WIN-24)."""
 
-    STREAM = "stream", "WIN-24", "Each element brings time to the windows of all keys"
-    KEY = "key", "WIN-24", "The windows of each key have a time of their own"
+    STREAM = "stream", "WIN-24"
+    KEY = "key", "WIN-24"
 
     @property
     def is_of_key(self) -> bool:
@@ -626,8 +626,8 @@ class ExpiryRule(NamedValue):
 class ExactGap(NamedValue):
     """Whether an element exactly a gap after a session joins it (WIN-23)."""
 
-    JOINS = "joins", "WIN-23", "A session takes in an element exactly a gap later"
-    PARTS = "parts", "WIN-23", "An element exactly a gap later begins another session"
+    JOINS = "joins", "WIN-23"
+    PARTS = "parts", "WIN-23"
 
     @property
     def is_within(self) -> bool:
@@ -642,8 +642,8 @@ class ExactGap(NamedValue):
 class ExpiredSession(NamedValue):
     """Whether an element can still join a session that has expired (WIN-23)."""
 
-    GONE = "gone", "WIN-23", "No element joins a session that has expired"
-    JOINED = "joined", "WIN-23", "An element joins also a session that has expired"
+    GONE = "gone", "WIN-23"
+    JOINED = "joined", "WIN-23"
 
     @property
     def is_joined(self) -> bool:

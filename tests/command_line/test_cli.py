@@ -16,6 +16,7 @@ import pytest
 import refengine
 from refengine import cli
 from refengine.__main__ import main
+from refengine.core.query import WindowKind
 
 ROOT = Path(__file__).parents[2]
 # the last line on standard error, where three windows have an element each
@@ -152,9 +153,9 @@ def test_bad_semantics(files, capsys, words, reason):
         ),
         (QUERY.replace("slide", "slid"), 2, "unknown key 'slid'; did you mean 'slide'?"),
         (
-            QUERY.replace('"time"', '"session"'),
+            QUERY.replace('"time"', '"hopping"'),
             2,
-            "kind must be one of time, tuple, range, now, unbounded, landmark, rows, partition",
+            f"kind must be one of {', '.join(WindowKind)}",
         ),
         (QUERY.replace('"time"', '"rows"'), 2, "QRY-5: no window has borders; write closure=none"),
         (QUERY.replace("SELECT", "SELEKT"), 2, "body line 1 column 1: QRY-1: not SPARQL 1.1"),
@@ -486,7 +487,7 @@ def test_profiles_are_a_table_with_sources(capsys):
     assert {"csparql", "yasper", "esper", "etalis", "spark-1.6"} <= {
         row["profile"] for row in table
     }
-    assert all(row["source"] and len(row) == 25 for row in table)
+    assert all(row["source"] and len(row) == 37 for row in table)
 
 
 def test_an_order_that_was_not_recorded_is_said(tmp_path, capsys):
