@@ -25,6 +25,7 @@ from refengine.model.errors import (
     InvalidSemantics,
     RefengineError,
     UnknownField,
+    Unsupported,
 )
 from refengine.model.libraries import HiddenPackage
 from refengine.model.messages import plain
@@ -41,7 +42,8 @@ if TYPE_CHECKING:
     from refengine.rdf.sources import Source
 
 
-OWN = ("run", "profiles", "render", "completion")  # the sub-commands of this package
+# the sub-commands of this package
+OWN = ("run", "profiles", "render", "compile", "completion")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -59,9 +61,13 @@ def _main(arguments: list[str] | None) -> int:
     if options.command in added:
         return added[options.command].run(options)
     try:
-        {"run": _run, "profiles": _profiles, "render": _render, "completion": _complete}[
-            options.command
-        ](options)
+        {
+            "run": _run,
+            "profiles": _profiles,
+            "render": _render,
+            "compile": _compile,
+            "completion": _complete,
+        }[options.command](options)
     except Disputed as error:
         for name, relation in sorted(error.answers.items()):
             error.add_note(
@@ -133,6 +139,14 @@ def _parser(
             description="Print a query as a text in another language. If that language cannot "
             "express a part of the query, the query is refused and the message names that part. "
             "With --explain, print what each part of the query means.",
+        )
+    )
+    _add_compile_options(
+        commands.add_parser(
+            "compile",
+            help="print the Python module that a query's body is compiled to",
+            description="Print the Python module by which incremental evaluation follows the "
+            "answers of a query's body (ENG-6). Each of its blocks names the rule that it is of.",
         )
     )
     completion = commands.add_parser(
@@ -303,6 +317,23 @@ def _add_render_options(render: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_compile_options(parser: argparse.ArgumentParser) -> None:
+    from refengine import dialects
+
+    cli.add_query(
+        parser,
+        help="a TOML file with a query, or a case of the suite; with --dialect, a text in that "
+        "language",
+    )
+    parser.add_argument(
+        "--dialect",
+        choices=sorted(dialects.DIALECTS),
+        help="the language that QUERY is written in, if it is not TOML",
+    )
+    _add_base(parser)
+    parser.set_defaults(semantics=None)
+
+
 def _add_base(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--base",
@@ -348,6 +379,19 @@ def _render(options: argparse.Namespace) -> None:
         print("\n".join(explain(query, options.static)))
     else:
         print(dialects.render(query, options.dialect, r2s, options.static))
+
+
+def _compile(options: argparse.Namespace) -> None:
+    from refengine.incremental.algebra.body import compile_body
+    from refengine.incremental.coverage import NotCovered
+    from refengine.rdf.queries import read_query
+
+    query = read_query(options.query, options.dialect, False, options.base)
+    try:
+        print(compile_body(query.body).source, end="")
+    except NotCovered as error:
+        reason = f"incremental evaluation does not cover {error}"
+        raise Unsupported(reason, rule="ENG-6", place="body") from None
 
 
 def _run(options: argparse.Namespace) -> None:

@@ -335,6 +335,33 @@ def test_a_query_is_rendered(files, capsys):
     assert run(files, "t0=0", "--dialect", "csparql", query="again") == 0
 
 
+def test_a_query_is_compiled(files, capsys):
+    """The module says what is done with a triple of the pattern, and with its row, in the query's
+    names; it is Python.
+    """
+    assert main(["compile", str(files / "q.toml")]) == 0
+    printed = capsys.readouterr().out
+    compile(printed, "module", "exec")
+    assert "def follow(change, body):" in printed
+    for line in (
+        "# R2R-1 Insert a triple with :p; one that is there already changes nothing",
+        "# R2R-2 SELECT: the row",
+        "row = (('x', v_x),)",
+    ):
+        assert line in map(str.strip, printed.splitlines())
+    (files / "q.csparql").write_text(CSPARQL)
+    assert main(["compile", str(files / "q.csparql"), "--dialect", "csparql"]) == 0
+    assert capsys.readouterr().out == printed
+
+
+def test_what_is_not_covered_is_not_compiled(files, capsys):
+    text = (files / "q.toml").read_text().replace("?x <urn:p> ?y", "BIND(NOW() AS ?x)")
+    (files / "now.toml").write_text(text)
+    assert main(["compile", str(files / "now.toml")]) == 3
+    error = capsys.readouterr().err
+    assert "ENG-6" in error and "does not cover NOW()" in error
+
+
 def test_what_cannot_be_rendered_is_unsupported(files, capsys):
     (files / "q.toml").write_text(QUERY + 'r2s = "Istream"\n')
     assert (
