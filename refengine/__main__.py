@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 # the sub-commands of this package
 OWN = ("run", "profiles", "render", "compile", "completion")
+QUERY_FORM = "a TOML file with windows, body and optionally r2s, or a case of the suite"
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -167,16 +168,7 @@ def _add_run_options(run: argparse.ArgumentParser) -> None:
     from refengine.rdf import documents, streams
     from refengine.rdf.forms import reading
 
-    cli.add_query(
-        run,
-        help="a TOML file with windows, body and optionally r2s, or a case of the suite; with "
-        "--dialect, a text in that language",
-    )
-    run.add_argument(
-        "--dialect",
-        choices=sorted(dialects.DIALECTS),
-        help="the language that QUERY is written in, if it is not TOML",
-    )
+    cli.add_query_in_any_language(run, QUERY_FORM, dialects.DIALECTS)
     _add_base(run)
     run.add_argument(
         "--stream",
@@ -320,16 +312,7 @@ def _add_render_options(render: argparse.ArgumentParser) -> None:
 def _add_compile_options(parser: argparse.ArgumentParser) -> None:
     from refengine import dialects
 
-    cli.add_query(
-        parser,
-        help="a TOML file with a query, or a case of the suite; with --dialect, a text in that "
-        "language",
-    )
-    parser.add_argument(
-        "--dialect",
-        choices=sorted(dialects.DIALECTS),
-        help="the language that QUERY is written in, if it is not TOML",
-    )
+    cli.add_query_in_any_language(parser, QUERY_FORM, dialects.DIALECTS)
     _add_base(parser)
     parser.set_defaults(semantics=None)
 
