@@ -25,7 +25,7 @@ from refengine.core.query import (
 from refengine.core.semantics import Semantics
 from refengine.core.static import refuse_unknown_graphs
 from refengine.core.values import R2S, T0, Condition, End
-from refengine.core.window import WindowView
+from refengine.core.window import TWO_BORDERS, WindowView
 from refengine.model.elements import (
     Element,
     Stream,
@@ -208,7 +208,9 @@ def check_meaning(query: Query, semantics: Semantics) -> None:
             rule="QRY-5",
         )
     problems = chain(
-        _problems_of_closure(kinds, semantics), _problems_of_statements(query, semantics)
+        _problems_of_closure(kinds, semantics),
+        _problems_of_sizes(query, semantics),
+        _problems_of_statements(query, semantics),
     )
     for problem in problems:
         raise InvalidSemantics(problem, rule="QRY-5")
@@ -225,6 +227,17 @@ def _problems_of_closure(kinds: Sequence[WindowKind], semantics: Semantics) -> I
     endless = [kind for kind in kinds if kind not in CLOSING]
     if Condition.CLOSE in semantics.report and endless:
         yield f"a window of kind {endless[0]} never closes; write report=content-change"
+
+
+def _problems_of_sizes(query: Query, semantics: Semantics) -> Iterator[str]:
+    """Yield why windows would have no instant under a closure."""
+    closure = semantics.closure
+    for spec in query.windows:
+        if closure is not None and spec.kind in TWO_BORDERS and spec.span < closure.least_size:
+            yield (
+                f"a window {closure[0]}0, {spec.span}{closure[1]} holds no instant; write "
+                f"closure=[) or a size of {closure.least_size} or more"
+            )
 
 
 def _problems_of_statements(query: Query, semantics: Semantics) -> Iterator[str]:

@@ -113,7 +113,7 @@ class FieldValues(TypedDict, total=False):
 
     t0: _Time | T0 | _T0Word | Unknown
     offset: _Time | Literal["none"] | Unknown | None
-    closure: Closure | OneOf | Literal["[)", "(]", "[]", "none"] | Unknown | None
+    closure: Closure | OneOf | Literal["[)", "(]", "[]", "()", "none"] | Unknown | None
     slide: Slide | OneOf | Literal["stated", "ignored"] | Unknown
     partial: Partial | OneOf | Literal["suppressed", "reported", "clipped"] | Unknown
     report: Iterable[Condition] | Sequence[_ConditionWord] | OneOf | _ReportWord | Unknown

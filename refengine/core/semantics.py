@@ -48,8 +48,8 @@ class Semantics:
 
     - `t0`: where window 0 opens: an instant, a policy or a published formula (WIN-7, WIN-10).
     - `offset`: what windows are aligned with if t0 is `epoch`; otherwise None (WIN-10).
-    - `closure`: which borders belong to a window: `[)`, `(]` or `[]`; None if no window has borders
-      (WIN-2).
+    - `closure`: which borders belong to a window: `[)`, `(]`, `[]` or `()`; None if no window has
+      borders (WIN-2).
     - `slide`: whether a stated slide is honoured: `stated`, or `ignored`, so that it is 1 (WIN-17).
     - `partial`: what becomes of windows that t0 cuts: `suppressed`, `reported` or `clipped`
       (WIN-11).

@@ -34,6 +34,7 @@ class Closure(NamedValue):
     RIGHT_OPEN = "[)", "WIN-2", "It counts the lower border of each window, and not the upper one"
     LEFT_OPEN = "(]", "WIN-2", "It counts the upper border of each window, and not the lower one"
     CLOSED = "[]", "WIN-2", "It counts both borders of each window"
+    OPEN = "()", "WIN-2", "It counts neither border of a window"
 
     @property
     def is_left_open(self) -> bool:
@@ -41,7 +42,25 @@ class Closure(NamedValue):
         match self:
             case Closure.LEFT_OPEN:
                 return True
+            case Closure.RIGHT_OPEN | Closure.CLOSED | Closure.OPEN:
+                return False
+
+    @property
+    def least_size(self) -> int:
+        """QRY-5: The least size of a window that has an instant."""
+        match self:
+            case Closure.RIGHT_OPEN | Closure.LEFT_OPEN | Closure.CLOSED:
+                return 1
+            case Closure.OPEN:
+                return 2
+
+    @property
+    def has_lower_border(self) -> bool:
+        """Whether the lower border belongs to a window."""
+        match self:
             case Closure.RIGHT_OPEN | Closure.CLOSED:
+                return True
+            case Closure.LEFT_OPEN | Closure.OPEN:
                 return False
 
 

@@ -272,6 +272,8 @@ def borders(closure: Closure | None) -> tuple[int, int]:
             return 0, -1
         case Closure.CLOSED | None:
             return 0, 0
+        case Closure.OPEN:
+            return 1, -1
 
 
 def frame(spec: Window, closure: Closure | None, t0: int, partial: Partial) -> Frame:
@@ -289,14 +291,14 @@ def frame(spec: Window, closure: Closure | None, t0: int, partial: Partial) -> F
     floor = None
     if partial.is_cut_at_t0:
         floor = first
-    least_number = least(partial, spec.span, spec.step)
+    least_number = least(partial, min(spec.span, last - first + 1), spec.step)
     return Frame(first, last, spec.step, spec.kind, least_number, floor, spec.lag)
 
 
 def least(partial: Partial, size: int, step: int) -> int:
     """WIN-11: Return the number of the first window: 0, or, where partial windows are reported,
     that of the first one that closes after t0. With ω = 10, β = 5 and t0 = 0 that is −1, the number
-    of [−5, 5).
+    of [−5, 5). `size` is ω, and ω − 1 over (), where a window must close after t0 + 1.
     """
     match partial:
         case Partial.SUPPRESSED:

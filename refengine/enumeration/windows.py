@@ -27,6 +27,8 @@ class Windows(Elements):
                 return o < t <= c
             case Closure.CLOSED:
                 return o <= t <= c
+            case Closure.OPEN:
+                return o < t < c
 
     def closure(self, window: Window) -> Closure:
         """WIN-2: Return which borders belong to a window: both, for a kind without borders."""
@@ -37,9 +39,9 @@ class Windows(Elements):
                 return Closure.CLOSED
 
     def is_right_open(self) -> bool:
-        """WIN-2: Return whether windows with borders are [o, c)."""
+        """WIN-2: Return whether windows with borders are [o, c) or (o, c)."""
         match self.semantics.closure:
-            case Closure.RIGHT_OPEN:
+            case Closure.RIGHT_OPEN | Closure.OPEN:
                 return True
             case Closure.LEFT_OPEN | Closure.CLOSED | None:
                 return False
@@ -92,17 +94,23 @@ class Windows(Elements):
 
     def least(self, window: Window) -> int:
         """WIN-11: Return the number of the first window: 0, or, where partial windows are reported,
-        that of the first window that closes after t0. With t0 = 0, ω = 10 and β = 5 that is −1,
-        which opens at −5.
+        that of the first window that closes after t0, and over () has an instant after it. With
+        t0 = 0, ω = 10 and β = 5 that is −1, which opens at −5.
         """
         number = 0
         match self.semantics.partial:
             case Partial.SUPPRESSED:
                 return number
             case Partial.REPORTED | Partial.CLIPPED:
-                while self.closing(window, number - 1) > self.opening(window, 0):
+                while self.is_cut(window, number - 1):
                     number -= 1
                 return number
+
+    def is_cut(self, window: Window, number: int) -> bool:
+        """WIN-11: Return whether the window with a number, which opens before t0, is partial."""
+        closes = self.closing(window, number)
+        after_t0 = self.between(window, self.opening(window, number), closes)[-1:]
+        return closes > self.opening(window, 0) and after_t0 >= [self.first_instant(window)]
 
     def sequence(self, window: Window) -> list[WindowInstance]:
         """WIN-13: Return the windows that a query's window stands for, in the order of their

@@ -234,7 +234,7 @@ Proof.
   { intros p; constructor; try reflexivity.
     - unfold slide; now rewrite E2.
     - now left.
-    - unfold least, slide; now rewrite E2, E4.
+    - unfold least, cut, slide; now rewrite E1, E2, E4.
     - destruct (origin p); [|exact I]; unfold first_instant, last_instant, slide, low, high; now rewrite E1, E2. }
   assert (Ws : Forall2 (same_window s s') ps ps) by (clear - W; induction ps; constructor; auto).
   assert (Beat : forall p t, In p ps -> has_scope s p t = true -> is_periodic s p t = true).
@@ -250,7 +250,7 @@ Proof.
         unfold worthy, timely; rewrite P, P', <- (same_scope s s' p p t (W p)).
         destruct (has_scope s p t) eqn:S; [|now rewrite !andb_false_l, !andb_false_r].
         rewrite (Beat p t Hp S), !andb_true_r; f_equal.
-        unfold closes_at, last_instant, least, slide, high; rewrite E1, E2, E4.
+        unfold closes_at, last_instant, least, cut, slide, high; rewrite E1, E2, E4.
         replace (window_close s') with (window_close s) by (clear - D; now equate D); reflexivity. }
     clear - A; clearbody ps; induction ps as [|p ps IH]; constructor; [apply A; now left|].
     apply IH; intros; apply A; now right.
@@ -305,7 +305,7 @@ Proof.
   { intros p; constructor; try reflexivity.
     - unfold slide; now rewrite E2.
     - now left.
-    - unfold least, slide; now rewrite E2, P, P'.
+    - unfold least, cut, slide; now rewrite E1, E2, P, P'.
     - destruct (origin p); [|exact I]; unfold first_instant, last_instant, slide, low, high; now rewrite E1, E2. }
   assert (Ws : Forall2 (same_window s s') ps ps) by (clear - W; induction ps; constructor; auto).
   assert (Co : forall p t before, In p ps -> Forall (fun e => In e all) before ->
@@ -331,7 +331,7 @@ Proof.
   apply alike_reports with (P := fun e => In e all) (tuples := first_is_tuple ps); rewrite ?PS; fold ps.
   - assert (Ti : forall p o t, In p ps -> timely s o t p = timely s' o t p).
     { intros p o t Hp; unfold timely; rewrite <- (same_scope s s' p p t (W p)).
-      unfold is_periodic, border, closes_at, last_instant, least, slide, high; rewrite E1, E2, E4, P, P'.
+      unfold is_periodic, border, closes_at, last_instant, least, cut, slide, high; rewrite E1, E2, E4, P, P'.
       replace (window_close s') with (window_close s) by (clear - D; now equate D); reflexivity. }
     assert (Wo : forall p t before c, In p ps -> Forall (fun e => In e all) before ->
                  worthy s t before p c = worthy s' t before p c).
@@ -401,7 +401,7 @@ Proof.
   { intros p; constructor; try reflexivity.
     - unfold slide; now rewrite E2.
     - now left.
-    - unfold least, slide; now rewrite E2, E7.
+    - unfold least, cut, slide; now rewrite E1, E2, E7.
     - destruct (origin p); [|exact I]; unfold first_instant, last_instant, slide, low, high; now rewrite E1, E2. }
   assert (Ws : Forall2 (same_window s s') ps ps) by (clear - W; induction ps; constructor; auto).
   split.

@@ -47,7 +47,7 @@ Inductive KeyPart := Subject | Predicate | Object | ObjectOf (p : Z).
 Record Window := { on : Z; kind : Kind; size : Z; stated : option Z; unit : Unit_; by_ : list KeyPart;
                    name : Z (* 0: none *); triggers : bool; lag : Z }.
 
-Inductive Closure := RightOpen | LeftOpen | Closed.
+Inductive Closure := RightOpen | LeftOpen | Closed | Open.
 Inductive Partial := Suppressed | Reported | Clipped.
 Inductive T0 := At (t : Z) | FirstElement | FirstReach | Registration | Epoch (offset : Z)
   | Coral8 | OracleCep | Stream | Flink | Storm | KafkaStreams.
@@ -92,9 +92,9 @@ Definition slide (s : Semantics) (w : Window) : Z :=
   end.
 (** WIN-2: what the closure adds to o and to c. *)
 Definition low (s : Semantics) (w : Window) : Z :=
-  match closure s with LeftOpen => if bordered (kind w) then 1 else 0 | _ => 0 end.
+  match closure s with LeftOpen | Open => if bordered (kind w) then 1 else 0 | _ => 0 end.
 Definition high (s : Semantics) (w : Window) : Z :=
-  match closure s with RightOpen => if bordered (kind w) then -1 else 0 | _ => 0 end.
+  match closure s with RightOpen | Open => if bordered (kind w) then -1 else 0 | _ => 0 end.
 
 (** WIN-6, WIN-16: ids count elements, or triples. *)
 Definition weight (w : Window) (e : Element) : Z :=
@@ -138,8 +138,9 @@ Definition ends (p : Placed) (e : Element) : Z :=
   match kind (win p) with Tuple => lookup (ids p) (sys e) | _ => until e end.
 
 (** WIN-11 *)
+Definition cut (s : Semantics) (w : Window) : Z := span w - match closure s with Open => 2 | _ => 1 end.
 Definition least (s : Semantics) (w : Window) : Z :=
-  match partial s with Suppressed => 0 | _ => - Z.max 0 ((span w - 1) / slide s w) end.
+  match partial s with Suppressed => 0 | _ => - Z.max 0 (cut s w / slide s w) end.
 
 Section OfWindow.
   Variables (s : Semantics) (p : Placed) (o : Z). (* o: where window 0 opens *)
@@ -230,7 +231,7 @@ Definition own (s : Semantics) (ps : list Placed) (a : Arrival) : Z :=
       match kind (win p), element a with
       | Tuple, Some e => lookup (ids p) (sys e)
       | Tuple, None => fold_left Z.max (map snd (ids p)) 0 + 1
-      | _, _ => match close_rule s, closure s with Passed, RightOpen => at_ a - 1 | _, _ => at_ a end
+      | _, _ => match close_rule s, closure s with Passed, (RightOpen | Open) => at_ a - 1 | _, _ => at_ a end
       end
   end.
 Record Looked := { looked_app : Z; looked_batch : Z; looked_own : Z }.
@@ -257,7 +258,7 @@ Definition interval (s : Semantics) (ps : list Placed) (start since now : Z) : l
 
 (** * §6 Report *)
 
-Definition border (s : Semantics) (t : Z) : Z := match closure s with RightOpen => t + 1 | _ => t end.
+Definition border (s : Semantics) (t : Z) : Z := match closure s with RightOpen | Open => t + 1 | _ => t end.
 (** REP-1: t is the last instant of a window that exists (of one, the number is then known). *)
 Definition closes_at (s : Semantics) (p : Placed) (t : Z) : bool :=
   match origin p with

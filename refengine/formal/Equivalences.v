@@ -154,7 +154,7 @@ Section SamePlaces.
     destruct E as (E & E1 & E2 & _); constructor; try reflexivity.
     - unfold slide; now rewrite E1.
     - now left.
-    - unfold least, slide; now rewrite E1, E2.
+    - unfold least, cut, slide; now rewrite E, E1, E2.
     - destruct (origin p); [|exact I]; unfold first_instant, last_instant, slide, low, high; now rewrite E, E1.
   Qed.
   Lemma beats_are_themselves p : same_beats s s' p p.
@@ -274,10 +274,10 @@ Qed.
 
 (** "Windows closed by an arrival at c and by one past it, for `(]` and `[]`." *)
 Theorem reached_is_passed s s' q all :
-  differ_only_in [CloseRule_] s s' -> closure s <> RightOpen ->
+  differ_only_in [CloseRule_] s s' -> closure s <> RightOpen -> closure s <> Open ->
   map seen (reports s q all) = map seen (reports s' q all).
 Proof.
-  intros D C; apply same_windows_same_reports.
+  intros D C C'; apply same_windows_same_reports.
   - fewer D.
   - clear - D; equate D; match goal with |- match ?x with _ => _ end => now destruct x end.
   - fewer D.
@@ -324,7 +324,8 @@ Proof.
     + clear - D; equate D; reflexivity.
     + apply Sl.
     + now left.
-    + unfold least; replace (partial s') with (partial s) by (clear - D; now equate D).
+    + unfold least, cut; replace (partial s') with (partial s) by (clear - D; now equate D).
+      replace (closure s') with (closure s) by (clear - D; now equate D).
       cbn [win place]; rewrite <- Sl; reflexivity.
     + rewrite <- O; destruct (origin _); [|exact I]; unfold first_instant, last_instant.
       split; unfold low, high; replace (closure s') with (closure s) by (clear - D; now equate D); reflexivity.

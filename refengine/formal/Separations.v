@@ -142,6 +142,9 @@ Definition of_closure (v : Closure) := contents_of [the_closure v] (time_window 
 Example closure_RightOpen_LeftOpen : of_closure RightOpen <> of_closure LeftOpen. Proof. apart. Qed.
 Example closure_RightOpen_Closed : of_closure RightOpen <> of_closure Closed. Proof. apart. Qed.
 Example closure_LeftOpen_Closed : of_closure LeftOpen <> of_closure Closed. Proof. apart. Qed.
+Example closure_RightOpen_Open : of_closure RightOpen <> of_closure Open. Proof. apart. Qed.
+Example closure_LeftOpen_Open : of_closure LeftOpen <> of_closure Open. Proof. apart. Qed.
+Example closure_Closed_Open : of_closure Closed <> of_closure Open. Proof. apart. Qed.
 
 Definition of_slide (v : Slide) := contents_of [the_slide v] (time_window 2 2) (at_instants [0]).
 Example slide_Stated_Ignored : of_slide Stated <> of_slide Ignored. Proof. apart. Qed.

@@ -278,5 +278,5 @@ Proof.
   apply closings_alike; [intros; apply Sh|].
   intros t c l; unfold good; rewrite Pl, E4, E9, E12.
   rewrite <- (same_scope s s' (place s q all w) (place s q all w) t (window_is_itself s s' ltac:(fewer D) _)).
-  unfold is_periodic, border, closes_at, last_instant, least, slide, high, differs; now rewrite E0, E1, E4, E6, E13.
+  unfold is_periodic, border, closes_at, last_instant, least, cut, slide, high, differs; now rewrite E0, E1, E4, E6, E13.
 Qed.

@@ -21,16 +21,19 @@ Proof.
   - specialize (C m); nia.
 Qed.
 
-(** WIN-11: [least] is the number of the first window with o < t0 < c, or 0. *)
+(** WIN-11: [least] is the number of the first window with o < t0 < c, over () t0 + 1 < c, or 0. *)
 Theorem least_spec s w o n :
-  partial s <> Suppressed -> 0 < span w -> 0 < slide s w ->
-  least s w <= n <-> 0 <= n \/ (o + n * slide s w < o < o + n * slide s w + span w).
+  partial s <> Suppressed -> 0 <= cut s w -> 0 < slide s w ->
+  least s w <= n <-> 0 <= n \/
+    (o + n * slide s w < o /\ o + match closure s with Open => 1 | _ => 0 end < o + n * slide s w + span w).
 Proof.
   intros P Hω Hβ; unfold least.
-  assert (0 <= (span w - 1) / slide s w) by (apply Z.div_pos; lia).
-  rewrite Z.max_r by assumption; pose proof (ceil_div_spec (1 - span w) (slide s w) n Hβ) as C.
-  unfold ceil_div in C; replace (- (1 - span w)) with (span w - 1) in C by lia.
-  destruct (partial s); try congruence; rewrite C; (split; [destruct (Z_le_gt_dec 0 n); [left|right]|intros [|]]; nia).
+  assert (0 <= cut s w / slide s w) by (apply Z.div_pos; lia).
+  rewrite Z.max_r by assumption; pose proof (ceil_div_spec (- cut s w) (slide s w) n Hβ) as C.
+  unfold ceil_div in C; rewrite Z.opp_involutive in C.
+  replace (o + n * slide s w + span w) with (o + n * slide s w + cut s w + match closure s with Open => 2 | _ => 1 end) by (unfold cut; lia).
+  assert (cut s w >= 0) by lia; generalize dependent (cut s w); intros k **.
+  destruct (closure s), (partial s); try congruence; rewrite C; (split; [destruct (Z_le_gt_dec 0 n); [left|right]|intros [|]]; nia).
 Qed.
 
 (** WIN-12, condition 1: the window with the greatest n whose last instant is not after t. *)

@@ -153,6 +153,7 @@ class _WindowMeaning(NamedTuple):
     """What of a window QRY-5 looks at."""
 
     kind: WindowKind
+    span: int
     triggers: bool
 
 
@@ -166,14 +167,16 @@ class _QueryMeaning(NamedTuple):
 
 def _meaning_of(query: Query) -> _QueryMeaning:
     """Return what QRY-5 looks at. Windows of one kind count once, except tuple-based ones, of which
-    a query has only one. Every window has a trigger if any has, and every registration is at 0.
+    a query has only one, and so do all sizes but 1. Every window has a trigger if any has, and
+    every registration is at 0.
     """
-    kinds: Iterable[WindowKind] = [window.kind for window in query.windows]
-    if WindowKind.TUPLE not in kinds:
+    kinds: Iterable[tuple[WindowKind, int]]
+    kinds = [(window.kind, min(window.span, 2)) for window in query.windows]
+    if all(kind is not WindowKind.TUPLE for kind, _ in kinds):
         kinds = dict.fromkeys(kinds)
     has_trigger = any(window.triggers for window in query.windows)
     registered = None if query.registered is None else 0
-    windows = tuple(_WindowMeaning(kind, has_trigger) for kind in kinds)
+    windows = tuple(_WindowMeaning(kind, span, has_trigger) for kind, span in kinds)
     return _QueryMeaning(windows, query.r2s, registered)
 
 

@@ -269,12 +269,14 @@ def draw_case(rng: Random) -> Case:
     streams = {name: draw_stream(rng, over[name], near, ordered, batched) for name in over}
     apps = [element.app for elements in streams.values() for element in elements]
     after = rng.randint(1, 12) + max(apps, default=near)
+    narrowest = min((window.span for window in windows if window.span), default=2)
+    is_bordered = any(window.kind in BORDERED for window in windows)
     of_instants = report & {Condition.CLOSE, Condition.PERIODIC}
     is_marked = any(window.triggers for window in windows)
     semantics = Semantics(
         t0=t0,
         offset=rng.randint(-3, 9) if t0 is T0.EPOCH else None,
-        closure=member(Closure) if any(window.kind in BORDERED for window in windows) else None,
+        closure=member(c for c in Closure if narrowest >= c.least_size) if is_bordered else None,
         slide=member(Slide),
         partial=member(Partial),
         report=report,
@@ -497,14 +499,16 @@ def test_enumeration_reproduces_the_simulator(secret_vectors: Path, name: str):
 
 def swapped(name: str, value: object, other: object) -> Callable[[Case], Case | None]:
     """The change of one value of a field of the semantics to another, where that means something
-    (SEM-2).
+    (SEM-2, QRY-5).
     """
 
     def changed(case: Case) -> Case | None:
         if getattr(case.semantics, name) != value:
             return None
         try:
-            return replace(case, semantics=replace(case.semantics, **{name: other}))
+            semantics = replace(case.semantics, **{name: other})
+            engine.check_meaning(case.query, semantics)
+            return replace(case, semantics=semantics)
         except InvalidSemantics:
             return None
 
@@ -887,9 +891,10 @@ class PassedForAll(Enumeration):
 
     def own(self, arrival):
         found = super().own(arrival)
-        other = (
-            self.semantics.close_rule is CloseRule.PASSED
-            and self.semantics.closure is not Closure.RIGHT_OPEN
+        other = self.semantics.close_rule is CloseRule.PASSED and self.semantics.closure in (
+            Closure.LEFT_OPEN,
+            Closure.CLOSED,
+            None,
         )
         return found - other * (self.windows[0].kind is not WindowKind.TUPLE)
 

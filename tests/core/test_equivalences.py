@@ -50,6 +50,7 @@ from refengine.core.values import (
     Tick,
     Trigger,
 )
+from refengine.core.window import borders
 from refengine.model.elements import Bag, Triple
 from refengine.strategies import semantics, streams, windows
 
@@ -102,7 +103,7 @@ class Side:
         """The own instants of all arrivals (TICK-6), the one at the horizon included."""
         shift = 0
         if (
-            self.semantics.closure is Closure.RIGHT_OPEN
+            self.semantics.closure in (Closure.RIGHT_OPEN, Closure.OPEN)
             and self.semantics.close_rule is CloseRule.PASSED
         ):
             shift = -1
@@ -112,10 +113,8 @@ class Side:
     def borders(self, n: int) -> tuple[int, int]:
         """The first and the last instant of window n, without the lag."""
         opens = self.semantics.t0 + n * self.window.slide
-        return (
-            opens + (self.semantics.closure is Closure.LEFT_OPEN),
-            opens + self.window.size - (self.semantics.closure is Closure.RIGHT_OPEN),
-        )
+        low, high = borders(self.semantics.closure)
+        return opens + low, opens + self.window.size + high
 
     def is_partial(self, n: int) -> bool:
         """Whether window n is partial (WIN-11)."""
@@ -521,7 +520,7 @@ def earlier_origins(side: Side, disturbing: Callable[[Side], int]) -> None:
     because="such windows share no element, and then no row.",
 )
 def operators_of_tumbling_windows(side: Side) -> None:
-    assume("`[)` or `(]`", side.semantics.closure is not Closure.CLOSED)
+    assume("`[)` or `(]`", side.semantics.closure in (Closure.RIGHT_OPEN, Closure.LEFT_OPEN))
     side = once("rows that never recur", side)
     if clauses.counts("for ω = β"):
         side = side.sized(slide=side.window.size)
@@ -738,7 +737,7 @@ def istream_of_changes(side: Side) -> None:
     because="their last instant is c, which only an arrival past it closes (REP-1).",
 )
 def reached_is_passed(side: Side) -> None:
-    assume("for `(]` and `[]`", side.semantics.closure is not Closure.RIGHT_OPEN)
+    assume("for `(]` and `[]`", side.semantics.closure in (Closure.LEFT_OPEN, Closure.CLOSED))
     assert (
         side.but(close_rule=CloseRule.PASSED).contents()
         == side.but(close_rule=CloseRule.REACHED).contents()

@@ -99,7 +99,7 @@ WRONG = [
         "Stream => from_t1 (fun t => t - ω)",
         "Separations.v",
     ),
-    WrongDefinition("WIN-11", "(span w - 1) / slide s w", "span w / slide s w", "Windows.v"),
+    WrongDefinition("WIN-11", "Open => 2 | _ => 1 end", "Open => 2 | _ => 0 end", "Windows.v"),
     WrongDefinition("TICK-5", "looked_own := own s ps a |}", "looked_own := at_ a |}", "Alike.v"),
     WrongDefinition(
         "REP-1", "closes_at s p t && (t <? own)", "closes_at s p t && (t <=? own)", "Gaps.v"

@@ -615,7 +615,7 @@ def tumbling_windows(trial: Trial) -> bool:
     or `(]`, points, {close} or {close, non-empty}, all windows of a gap, and the horizon `flush`.
     """
     view, times = held(trial)
-    low = int(trial.semantics.closure is Closure.LEFT_OPEN) - view.spec.lag
+    low = window.borders(trial.semantics.closure)[0] - view.spec.lag
     for i, app in enumerate(view.times):
         expected = int(app >= view.t0 + low)
         assert times[i] == expected, f"the element at {app} is in {times[i]} windows for {expected}"
@@ -642,20 +642,21 @@ def tumbling_windows(trial: Trial) -> bool:
     theorems=("coverage", "coverage_whole"),
 )
 def coverage(trial: Trial, with_late: bool) -> bool:
-    """With w the number of a window's instants (ω, and ω + 1 for `[]`) and β as honoured, each
-    element that is not late is in the contents of at most ⌈w/β⌉ evaluations, and from window 0's
-    last instant (moved back by a lag) on in at least ⌊w/β⌋: in ω/β of them where that is a whole
-    number and w is ω. For one window of the kind `time` or `range`, points, {close} or {close,
-    non-empty}, all windows of a gap, and the horizon `flush`.
+    """With w the number of a window's instants (ω, ω + 1 for `[]`, ω − 1 for `()`) and β as
+    honoured, each element that is not late is in the contents of at most ⌈w/β⌉ evaluations, and
+    from window 0's last instant (moved back by a lag) on in at least ⌊w/β⌋: in ω/β of them where
+    that is a whole number and w is ω. For one window of the kind `time` or `range`, points,
+    {close} or {close, non-empty}, all windows of a gap, and the horizon `flush`.
     """
-    (spec,), closure = trial.query.windows, trial.semantics.closure
+    (spec,) = trial.query.windows
+    low, high = window.borders(trial.semantics.closure)
     view, times = held(trial)
     if not view.times:
         return False
     slide = 1 if trial.semantics.slide is Slide.IGNORED else spec.slide or 1
     ratio, last = (
-        Fraction(spec.size + (closure is Closure.CLOSED), slide),
-        view.t0 + spec.size - (closure is Closure.RIGHT_OPEN) - spec.lag,
+        Fraction(spec.size + high - low + 1, slide),
+        view.t0 + spec.size + high - spec.lag,
     )
     if with_late:
         dropped = [e for _, e in trial.arrivals() if e not in view.elements]
@@ -1061,7 +1062,9 @@ def test_the_counterexample_is_one_and_the_smallest(
         assert written == evaluated(trial)
     assert refutes(stronger, weaker)
 
-    smaller = [other for other in small() if other < shown]
+    smaller = [
+        other for other in small() if other < shown and other.size >= Closure(closure).least_size
+    ]
     assert any(other.elements == 0 for other in smaller)
     trials_of_smaller = [(other, other.trial(closure=closure)) for other in smaller]
     for choice in every_other_choice():

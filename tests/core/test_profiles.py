@@ -117,7 +117,7 @@ def test_open_fields_are_quantified():
     with pytest.raises(UnknownField, match="leaves t0, closure, horizon unknown"):
         open_profile.semantics()
     found = [Semantics(**fields) for fields in open_profile.assignments((0, 1))]
-    assert len(found) == len(set(found)) == 2 * 4 * 2
+    assert len(found) == len(set(found)) == 2 * 5 * 2
     with pytest.raises(UnknownField, match="horizon is open without bounds"):
         list(profile("csparql").but(horizon="unknown").assignments((0,)))
 

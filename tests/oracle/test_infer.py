@@ -276,10 +276,11 @@ def profiles(draw: st.DrawFn, spec: Window, source: Stream, stated: R2S | None) 
     last = source.elements[-1].app
     r2s = draw(st.sampled_from([R2S.ISTREAM, R2S.ISTREAM, *R2S, UNKNOWN]))
     based = {r2s, stated} & {R2S.ISTREAM, R2S.DSTREAM}
+    closures = [each for each in Closure if (spec.size or 2) >= each.least_size]
     closure = (
         Closure.LEFT_OPEN
         if is_formula(t0)
-        else draw(st.sampled_from([*Closure, *Closure, UNKNOWN]))
+        else draw(st.sampled_from([*closures, *closures, UNKNOWN]))
     )
     rare = {
         "slide": Slide,
