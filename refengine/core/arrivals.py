@@ -16,7 +16,7 @@ from refengine.core.growing import GrowingElements, GrowingList
 from refengine.core.plan import Plan, horizon, next_id, plan_without_elements, sentinel
 from refengine.core.query import Query, Window, WindowKind
 from refengine.core.semantics import Semantics
-from refengine.core.values import AllowedLateness, Anchor
+from refengine.core.values import AllowedLateness, Anchor, Offset
 from refengine.core.window import Content, WindowView
 from refengine.model import elements as model
 from refengine.model.elements import (
@@ -29,7 +29,7 @@ from refengine.model.elements import (
     valid,
     with_integers,
 )
-from refengine.model.errors import InvalidQuery, InvalidStream, RefengineError
+from refengine.model.errors import InvalidQuery, InvalidStream, RefengineError, Unsupported
 from refengine.model.held import as_integer
 from refengine.model.messages import display
 
@@ -214,6 +214,14 @@ def pair(before: Element | None, element: Element) -> list[Element]:
     return [before, element]
 
 
+def refuse_needed_end(semantics: Semantics, rule: str) -> None:
+    """ENG-6, ENG-8: Refuse windows that lie where the last element says. Raises Unsupported."""
+    offset = semantics.offset
+    if isinstance(offset, Offset) and offset.needs_last_element:
+        reason = f"offset={offset} needs the last element, so streams are needed whole"
+        raise Unsupported(reason, rule=rule, place="offset")
+
+
 class Arrivals:
     """ENG-8: The plan of a query over streams whose elements come one at a time.
 
@@ -223,6 +231,7 @@ class Arrivals:
 
     def __init__(self, query: Query, streams: Iterable[str], semantics: Semantics) -> None:
         declared = list(streams)
+        refuse_needed_end(semantics, "ENG-8")
         specs = [view.spec for view in plan_without_elements(query, declared, semantics).views]
         self.semantics = semantics
         self.declared = declared

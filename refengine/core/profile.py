@@ -37,6 +37,7 @@ from refengine.core.values import (
     ExpirySeen,
     Instant,
     MissedInstants,
+    Offset,
     Partial,
     Slide,
     Tick,
@@ -97,6 +98,7 @@ _T0Word = Literal[
     "first-reach",
     "registration",
     "epoch",
+    "epoch-latest",
     "coral8",
     "oracle-cep",
     "stream",
@@ -112,10 +114,17 @@ class FieldValues(TypedDict, total=False):
     """
 
     t0: _Time | T0 | _T0Word | Unknown
-    offset: _Time | Literal["none"] | Unknown | None
+    offset: (
+        _Time
+        | Offset
+        | Literal["first-element", "last-element", "day", "day-end", "none"]
+        | Unknown
+        | None
+    )
     closure: Closure | OneOf | Literal["[)", "(]", "[]", "()", "none"] | Unknown | None
     slide: Slide | OneOf | Literal["stated", "ignored"] | Unknown
     partial: Partial | OneOf | Literal["suppressed", "reported", "clipped"] | Unknown
+    not_before: _Time | Literal["none"] | Unknown | None
     report: Iterable[Condition] | Sequence[_ConditionWord] | OneOf | _ReportWord | Unknown
     close_rule: CloseRule | OneOf | Literal["reached", "passed"] | Unknown
     period: _Span | Literal["none"] | Unknown | None

@@ -34,6 +34,7 @@ PLAIN: dict[str, Any] = {  # what the papers presume, and most engines do
     "offset": None,
     "slide": Slide.STATED,
     "partial": Partial.SUPPRESSED,
+    "not_before": None,
     "close_rule": CloseRule.REACHED,
     "period": None,
     "anchor": None,

@@ -27,6 +27,7 @@ from refengine.core.values import (
     Instant,
     MissedInstants,
     NamedValue,
+    Offset,
     Partial,
     Slide,
     Tick,
@@ -47,12 +48,15 @@ class Semantics:
     Where windows lie, and what they hold:
 
     - `t0`: where window 0 opens: an instant, a policy or a published formula (WIN-7, WIN-10).
-    - `offset`: what windows are aligned with if t0 is `epoch`; otherwise None (WIN-10).
+    - `offset`: what windows are aligned with if t0 is `epoch` or `epoch-latest`: an instant, the
+      `first-element`, the `last-element`, or the midnight before the first or after the last, `day`
+      or `day-end`; otherwise None (WIN-10).
     - `closure`: which borders belong to a window: `[)`, `(]`, `[]` or `()`; None if no window has
       borders (WIN-2).
     - `slide`: whether a stated slide is honoured: `stated`, or `ignored`, so that it is 1 (WIN-17).
     - `partial`: what becomes of windows that t0 cuts: `suppressed`, `reported` or `clipped`
       (WIN-11).
+    - `not_before`: the instant before which no window opens; None if there is none (WIN-21).
 
     When they are reported:
 
@@ -96,10 +100,11 @@ class Semantics:
     """
 
     t0: int | T0
-    offset: int | None
+    offset: int | Offset | None
     closure: Closure | None
     slide: Slide
     partial: Partial
+    not_before: int | None
     report: Conditions
     close_rule: CloseRule
     period: int | None
@@ -190,7 +195,7 @@ def companions(semantics: Semantics) -> tuple[tuple[str, bool, str, str], ...]:
     return (
         ("period", is_periodic, "report is periodic", "1000"),
         ("anchor", is_periodic, "report is periodic", "0"),
-        ("offset", is_aligned, "t0 is epoch", "0"),
+        ("offset", is_aligned, f"t0 is {semantics.t0 if is_aligned else 'epoch'}", "0"),
         ("base", is_difference, "r2s is Istream or Dstream", "previous"),
     )
 
@@ -201,6 +206,12 @@ def value_without_meaning(semantics: Semantics) -> str | None:
     if is_formula(semantics.t0) and not is_left_open:
         return (
             f"t0={semantics.t0} is a formula over windows (o, c]; write closure=(] or an integer t0"
+        )
+    has_partial = not semantics.partial.is_without_partial_windows
+    if semantics.not_before is not None and has_partial:
+        return (
+            f"partial={semantics.partial} adds windows that open before window 0, and none opens "
+            f"before not_before={semantics.not_before}; write partial=suppressed"
         )
     if semantics.period is not None and semantics.period <= 0:
         return f"period must be > 0, got {semantics.period}"

@@ -283,6 +283,11 @@ class T0(NamedValue):
         "WIN-10",
         "It aligns its windows with time 0 or an offset, not with the first element",
     )
+    EPOCH_LATEST = (
+        "epoch-latest",
+        "WIN-10",
+        "It begins with the last of its aligned windows that holds the first element",
+    )
     CORAL8 = "coral8", "WIN-7", "It begins its windows by Coral8's formula"
     ORACLE_CEP = "oracle-cep", "WIN-7", "It begins its windows by Oracle CEP's formula"
     STREAM = "stream", "WIN-7", "It begins its windows by STREAM's formula"
@@ -294,7 +299,7 @@ class T0(NamedValue):
     def needed_instant(self) -> Literal["offset", "registered"] | None:
         """WIN-10: The name of the instant that must be given with it; None if none must."""
         match self:
-            case T0.EPOCH:
+            case T0.EPOCH | T0.EPOCH_LATEST:
                 return "offset"
             case T0.REGISTRATION:
                 return "registered"
@@ -302,6 +307,24 @@ class T0(NamedValue):
                 return None
             case T0.CORAL8 | T0.ORACLE_CEP | T0.STREAM | T0.FLINK | T0.STORM | T0.KAFKA_STREAMS:
                 return None
+
+
+class Offset(NamedValue):
+    """What windows are aligned with (WIN-10); an integer is the other kind of value."""
+
+    FIRST = "first-element", "WIN-10", "It aligns its windows with the first element"
+    LAST = "last-element", "WIN-10", "It aligns its windows with the last element"
+    DAY = "day", "WIN-10", "It aligns its windows with the midnight before the first element"
+    DAY_END = "day-end", "WIN-10", "It aligns its windows with the midnight after the last element"
+
+    @property
+    def needs_last_element(self) -> bool:
+        """Whether windows lie where the last element says, so that the stream is needed whole."""
+        match self:
+            case Offset.LAST | Offset.DAY_END:
+                return True
+            case Offset.FIRST | Offset.DAY:
+                return False
 
 
 Formula = Literal[T0.CORAL8, T0.ORACLE_CEP, T0.STREAM, T0.FLINK, T0.STORM, T0.KAFKA_STREAMS]

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from refengine.core.growing import first_after, first_from, first_kept
 from refengine.core.query import BORDERED, POSITIONS, Unit, Window, WindowKind
 from refengine.core.semantics import Semantics
-from refengine.core.values import T0, Closure, Formula, Partial, Slide, is_formula
+from refengine.core.values import T0, Closure, Formula, Offset, Partial, Slide, is_formula
 from refengine.model.elements import TIME_BOUND, Element, valid
 from refengine.model.errors import InvalidSemantics, InvalidStream, require
 
@@ -23,6 +23,8 @@ Content = Sequence[int]
 
 # CQL's windows: the latest one that has ended is shown (WIN-12)
 SHOWN_ENDED = frozenset({WindowKind.RANGE, WindowKind.NOW})
+DAY = 86_400_000  # in milliseconds
+
 # a landmark window opens and never closes
 TWO_BORDERS = BORDERED - {WindowKind.LANDMARK}
 
@@ -83,7 +85,8 @@ def view(
     spec = with_slide(spec, semantics.slide)
     times = element_instants(spec, elements)
     t1 = next(iter(times), None)
-    t0 = origin(spec, semantics, t1, registered)
+    aligned = with_offset(semantics, times)
+    t0 = not_earlier(spec, origin(spec, aligned, t1, registered), semantics.not_before)
     frame_of_view = None
     if t0 is not None:
         frame_of_view = frame(spec, semantics.closure, t0, semantics.partial)
@@ -213,11 +216,9 @@ def policy(
     query's registration, or aligned with the epoch and an offset. None where the policy asks for an
     instant that is not there.
 
-    With ω = 10, β = 5, offset 0 and windows [o, c), t1 = 12 gives 5 under `epoch`: [5, 15) is the
-    first aligned window that reaches 12.
+    The offset is an integer (`with_offset`).
     """
     size = spec.span
-    step = spec.step
     match semantics.t0:
         case T0.REGISTRATION:
             return registered
@@ -226,18 +227,82 @@ def policy(
         case T0.FIRST:
             return t1
         case T0.EPOCH if size:
-            offset = require(semantics.offset)
-            # The window that opens at the offset has this last instant, 9 in the example. It moves
-            # by the least number of slides, here 1, after which its last instant is 12 or later.
-            last = offset + size + borders(semantics.closure)[1]
-            slides = -((last - t1) // step)
-            return offset + slides * step
-        case T0.REACH | T0.EPOCH:  # epoch without a size counts as ω = 0
+            return first_aligned(spec, semantics, t1)
+        case T0.EPOCH_LATEST if size:
+            return latest_aligned(spec, semantics, t1)
+        case T0.REACH | T0.EPOCH | T0.EPOCH_LATEST:  # without a size ω counts as 0
             return t1 - size
         case T0.CORAL8 | T0.ORACLE_CEP | T0.STREAM | T0.FLINK | T0.STORM | T0.KAFKA_STREAMS:
             raise AssertionError(semantics.t0)
         case int():
             raise AssertionError(semantics.t0)
+
+
+def first_aligned(spec: Window, semantics: Semantics, t1: int) -> int:
+    """WIN-10: Return where the first of the aligned windows opens whose last instant is not before
+    t1. With ω = 10, β = 5, offset 0 and windows [o, c), t1 = 12 gives 5: [5, 15) reaches 12.
+    """
+    offset = aligned_with(semantics)
+    high = borders(semantics.closure)[1]
+    # The window that opens at the offset has this last instant, 9 in the example. It moves by the
+    # least number of slides, here 1, after which its last instant is 12 or later.
+    last = offset + spec.span + high
+    return offset - (last - t1) // spec.step * spec.step
+
+
+def latest_aligned(spec: Window, semantics: Semantics, t1: int) -> int:
+    """WIN-10: Return where the last of the aligned windows opens that holds t1; where none does,
+    the first after t1. With ω = 10, β = 5, offset 0 and windows [o, c), t1 = 12 gives 10.
+    """
+    offset = aligned_with(semantics)
+    low = borders(semantics.closure)[0]
+    begun = offset + (t1 - low - offset) // spec.step * spec.step
+    # the last window that has begun holds t1, unless it has ended and a gap follows
+    return max(begun, first_aligned(spec, semantics, t1))
+
+
+def aligned_with(semantics: Semantics) -> int:
+    """Return the offset of a semantics that `with_offset` has returned."""
+    assert isinstance(semantics.offset, int)
+    return semantics.offset
+
+
+def with_offset(semantics: Semantics, times: Sequence[int]) -> Semantics:
+    """WIN-10: Return a semantics with an integer for an offset that elements give. `times` are
+    their instants; without elements the semantics stays as it is.
+    """
+    if not times or not isinstance(semantics.offset, Offset):
+        return semantics
+    return replace(semantics, offset=offset_of_elements(semantics.offset, times))
+
+
+def offset_of_elements(offset: Offset, times: Sequence[int]) -> int:
+    """WIN-10: Return the instant of the first or the last element, the midnight that is not after
+    the first one, or the midnight that is not before the last one.
+    """
+    match offset:
+        case Offset.FIRST:
+            return times[0]
+        case Offset.LAST:
+            return times[-1]
+        case Offset.DAY:
+            return times[0] // DAY * DAY
+        case Offset.DAY_END:
+            return -(-times[-1] // DAY) * DAY
+
+
+def not_earlier(spec: Window, t0: int | None, not_before: int | None) -> int | None:
+    """WIN-21: Return t0, or, where it is before the instant `not_before`, the first opening of a
+    window at that instant or later; the instant itself for kinds whose windows have no size.
+
+    >>> not_earlier(Window("s", WindowKind.TIME, size=10, slide=4), -6, 0)  # -6, -2, 2, …
+    2
+    """
+    if t0 is None or not_before is None or t0 >= not_before:
+        return t0
+    if not spec.span:
+        return not_before
+    return t0 - (t0 - not_before) // spec.step * spec.step
 
 
 def longest_stay(spec: Window) -> int:

@@ -48,7 +48,7 @@ class Enumeration(Relations):
         self.arrivals = self.merged() + self.sentinel()
         self.integers = self.all_integers()
 
-        self.t0s = {window: self.t0(window) for window in windows}
+        self.t0s = {window: self.opens_first(window) for window in windows}
         opening = [window for window in windows if self.t0s[window] is not None]
         self.s0s = {window: self.s0(window) for window in opening}
         self.start = self.first_start()

@@ -100,7 +100,7 @@ class Inputs:
         window that t0 cuts opens less than ω before it. The first window to end after the greatest
         closes at most ω + β + 1 later. The rest is for the borders.
         """
-        named = (self.semantics.t0, self.registered, 0)
+        named = (self.semantics.t0, self.registered, self.semantics.not_before, 0)
         places = [value for value in named if isinstance(value, int)]
         places += [arrival.app for arrival in self.arrivals]
         places += [number for ids in self.ids.values() for number in ids]

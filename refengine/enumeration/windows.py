@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import accumulate
+from itertools import accumulate, count
 
 from refengine.core.query import Unit, Window, WindowKind
-from refengine.core.values import T0, Closure, Formula, Partial, Slide
+from refengine.core.values import T0, Closure, Formula, Offset, Partial, Slide
 from refengine.enumeration.elements import Elements
 from refengine.enumeration.inputs import Arrival, Borders, Content, WindowInstance
 from refengine.model.errors import require
+
+DAY = 24 * 60 * 60 * 1000  # in milliseconds
 
 
 class Windows(Elements):
@@ -249,20 +251,66 @@ class Windows(Elements):
                 return first
             case T0.REACH:
                 return first - self.span(window)
+            case T0.EPOCH | T0.EPOCH_LATEST if self.span(window) == 0:
+                return first
             case T0.EPOCH:
                 return self.aligned(window, first)
+            case T0.EPOCH_LATEST:
+                return self.latest_aligned(window, first)
+
+    def opens_first(self, window: Window) -> int | None:
+        """WIN-21: Return where window 0 opens: at t0, or the first of its openings that is not
+        before `not_before`, which for the kinds without ω is this instant.
+        """
+        t0 = self.t0(window)
+        earliest = self.semantics.not_before
+        if t0 is None or earliest is None or t0 >= earliest:
+            return t0
+        if self.span(window) == 0:
+            return earliest
+        openings = count(t0, self.slide(window))
+        return next(o for o in openings if o >= earliest)
+
+    def alignments(self, window: Window) -> list[int]:
+        """WIN-10: Return the instants offset + mβ."""
+        offset = self.offset(window)
+        return [o for o in self.integers if (o - offset) % self.slide(window) == 0]
 
     def aligned(self, window: Window, first: int) -> int:
         """WIN-10: Return the least o = offset + mβ whose window has its last instant at t1
-        (`first`) or later; t1 itself for the kinds without ω. With ω = 10, β = 5, offset 0 and
-        windows [o, c), t1 = 12 gives 5, since [5, 15) is the first window that reaches 12.
+        (`first`) or later. With ω = 10, β = 5, offset 0 and windows [o, c), t1 = 12 gives 5, since
+        [5, 15) is the first window that reaches 12.
         """
         size = self.span(window)
-        if size == 0:
-            return first
-        offset = require(self.semantics.offset)
-        candidates = [o for o in self.integers if (o - offset) % self.slide(window) == 0]
+        candidates = self.alignments(window)
         return next(o for o in candidates if self.between(window, o, o + size)[-1] >= first)
+
+    def latest_aligned(self, window: Window, first: int) -> int:
+        """WIN-10: Return the greatest o = offset + mβ whose window holds t1 (`first`), 10 where
+        `aligned` gives 5; if none holds it, what `aligned` gives.
+        """
+        size = self.span(window)
+        candidates = self.alignments(window)
+        holding = [o for o in candidates if first in self.between(window, o, o + size)]
+        return max(holding, default=self.aligned(window, first))
+
+    def offset(self, window: Window) -> int:
+        """WIN-10: Return what windows are aligned with: an instant, that of the first or the last
+        element, or the midnight at the first or before it, or at the last or after it.
+        """
+        places = range(len(self.elements[window.stream]))
+        begun = [self.instants(window, place)[0] for place in places]
+        match self.semantics.offset:
+            case Offset.FIRST:
+                return min(begun)
+            case Offset.LAST:
+                return max(begun)
+            case Offset.DAY:
+                return min(begun) - min(begun) % DAY
+            case Offset.DAY_END:
+                return round_up(max(begun), DAY)
+            case int() | None as stated:
+                return require(stated)
 
     def formula(self, window: Window, name: Formula) -> int | None:
         """WIN-7: Return t0 by a published formula; None where it asks for t1 and there is none."""

@@ -49,7 +49,7 @@ Section Placing.
     gap (machine s' p start) = gap (machine s p start).
   Proof.
     destruct same_fields as (E & E1 & E2 & E3 & E4 & E5 & E6 & E7 & E8 & E9 & E10 & E11).
-    assert (Pl : place s' q all w = p) by (unfold p, place, origin_of, slide, high; now rewrite E, E1, E2, E3).
+    assert (Pl : place s' q all w = p) by (unfold p, place, origin_of, not_earlier, slide, low, high; now rewrite ?(ltac:(clear - fields; now equate fields) : not_before s' = not_before s), E, E1, E2, E3).
     assert (St : s0_at s' p o = start) by (unfold start, s0_at, first_instant, low, slide; now rewrite E1, E2).
     assert (Ar : arrivals_of s' q all = arrivals_of s q all)
       by (unfold arrivals_of, horizon_of, reach, slide; now rewrite E2, E3, E10).

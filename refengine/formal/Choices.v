@@ -229,7 +229,7 @@ Proof.
     by (clear - D; equate D; repeat split).
   destruct E as (E & E1 & E2 & E3 & E4 & E5 & E6).
   assert (PS : map (place s' q all) (windows q) = ps).
-  { apply map_ext; intros w; unfold place, origin_of, slide, high; now rewrite E, E1, E2, E3. }
+  { apply map_ext; intros w; unfold place, origin_of, not_earlier, slide, low, high; now rewrite ?(ltac:(clear - D; now equate D) : not_before s' = not_before s), E, E1, E2, E3. }
   assert (W : forall p, same_window s s' p p).
   { intros p; constructor; try reflexivity.
     - unfold slide; now rewrite E2.
@@ -300,7 +300,7 @@ Proof.
     by (clear - D; equate D; repeat split).
   destruct E as (E & E1 & E2 & E3 & E4 & E5 & E6).
   assert (PS : map (place s' q all) (windows q) = ps).
-  { apply map_ext; intros w; unfold place, origin_of, slide, high; now rewrite E, E1, E2, E3. }
+  { apply map_ext; intros w; unfold place, origin_of, not_earlier, slide, low, high; now rewrite ?(ltac:(clear - D; now equate D) : not_before s' = not_before s), E, E1, E2, E3. }
   assert (W : forall p, same_window s s' p p).
   { intros p; constructor; try reflexivity.
     - unfold slide; now rewrite E2.
@@ -396,7 +396,7 @@ Proof.
                          admitted (lateness s) (filter (fun e => stream e =? n) all)).
   { intros n; unfold admitted; rewrite !none_is_late; rewrite ?L, ?L'; trivial; easy. }
   assert (PS : map (place s' q all) (windows q) = ps).
-  { apply map_ext; intros w; unfold place, origin_of, slide, high; now rewrite Ad, E, E1, E2. }
+  { apply map_ext; intros w; unfold place, origin_of, not_earlier, slide, low, high; now rewrite ?(ltac:(clear - D; now equate D) : not_before s' = not_before s), Ad, E, E1, E2. }
   assert (W : forall p, same_window s s' p p).
   { intros p; constructor; try reflexivity.
     - unfold slide; now rewrite E2.

@@ -175,7 +175,7 @@ Section Origin.
   (** "t0 and t0 − β, where no window before window 0 holds an element, reports of empty contents are not made,
       there is no anchor at t0, and under eager expiry no arrival's own instant is that at which window 0 takes the
       place of window −1." *)
-  Hypothesis origins : t0 s = At o /\ t0 s' = At (o - β).
+  Hypothesis placed_at : origin p = Some o /\ origin p' = Some (o - β).
   Hypothesis none_before : forall e n, In e es -> n < 0 -> ~ (first + n * β <= x e <= last + n * β).
   Hypothesis not_empty : non_empty s = true.
   Hypothesis no_anchor : match periodic s with Some (_, AnchorT0) => False | _ => True end.
@@ -197,8 +197,6 @@ Section Origin.
     pose proof (ceil_div_spec (t - last) β (c_ t) Sl) as A; pose proof (ceil_div_spec (t - last) β (c_ t - 1) Sl) as B.
     fold (c_ t) in A, B; lia.
   Qed.
-  Lemma placed_at : origin p = Some o /\ origin p' = Some (o - β).
-  Proof. destruct origins as [A B]; split; unfold p, p'; cbn; unfold origin_of; now rewrite ?A, ?B. Qed.
   Lemma first_of n : first_instant s p o n = first + n * β.
   Proof. unfold first, first_instant, β; change (win p) with w; lia. Qed.
   Lemma first_of' n : first_instant s p' (o - β) n = first + (n - 1) * β.

@@ -35,7 +35,7 @@ Section Refinement.
   Lemma placed_alike : map (place s' q all) (windows q) = ps.
   Proof.
     destruct same_fields as (E & E1 & E2 & E3 & _).
-    apply map_ext; intros w; unfold place, origin_of, slide, high; now rewrite E, E1, E2, E3.
+    apply map_ext; intros w; unfold place, origin_of, not_earlier, slide, low, high; now rewrite ?(ltac:(clear - fields; now equate fields) : not_before s' = not_before s), E, E1, E2, E3.
   Qed.
   Lemma itself p : same_window s s' p p.
   Proof.

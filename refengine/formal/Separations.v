@@ -12,7 +12,7 @@ Open Scope Z_scope.
 
 Inductive Condition := Close | Change | NonEmpty | Periodic.
 Inductive Value :=
-  | the_t0 (v : T0) | the_closure (v : Closure) | the_slide (v : Slide) | the_partial (v : Partial)
+  | the_t0 (v : T0) | the_closure (v : Closure) | the_slide (v : Slide) | the_partial (v : Partial) | the_not_before (v : Z)
   | the_report (v : list Condition) | the_close_rule (v : CloseRule) | the_period (λ : Z) (v : Anchor)
   | the_baseline (v : Baseline) | the_change_scope (v : ChangeScope) | the_expiry (v : ExpirySeen) | the_missed (v : Missed)
   | the_tick (v : Tick) | the_trigger (v : Trigger) | the_collection (v : Collection) | the_consumption (v : Consumption)
@@ -29,6 +29,7 @@ Definition semantics (vs : list Value) : Semantics :=
      closure := first vs (fun v => match v with the_closure x => Some x | _ => None end) RightOpen;
      slide_choice := first vs (fun v => match v with the_slide x => Some x | _ => None end) Stated;
      partial := first vs (fun v => match v with the_partial x => Some x | _ => None end) Suppressed;
+     not_before := first vs (fun v => match v with the_not_before x => Some (Some x) | _ => None end) None;
      window_close := has Close; content_change := has Change; non_empty := has NonEmpty;
      periodic := if has Periodic
                  then Some (first vs (fun v => match v with the_period λ x => Some (λ, x) | _ => None end) (3, AnchorT0))
@@ -81,11 +82,13 @@ Definition of_t0 (v : T0) :=
    contents_of [the_t0 v; the_closure LeftOpen] (over [window Tuple 2 2 false]) (at_instants [1; 2; 3])).
 Definition of_t0_over_time (v : T0) :=
   (contents_of [the_t0 v; the_closure LeftOpen] (time_window 4 6) (at_instants [11; 13; 16; 19; 25]),
-   contents_of [the_t0 v; the_closure LeftOpen] (time_window 1 1) (at_instants [0; 0; 1])).
+   contents_of [the_t0 v; the_closure LeftOpen] (time_window 1 1) (at_instants [0; 0; 1]),
+   contents_of [the_t0 v] (time_window 5 2) (at_instants [11; 12])).
+Definition from_3 := OffsetAt 3.
 Example t0_At_FirstElement : of_t0 (At 2) <> of_t0 FirstElement. Proof. apart. Qed.
 Example t0_At_FirstReach : of_t0 (At 2) <> of_t0 FirstReach. Proof. apart. Qed.
 Example t0_At_Registration : of_t0 (At 2) <> of_t0 Registration. Proof. apart. Qed.
-Example t0_At_Epoch : of_t0 (At 2) <> of_t0 (Epoch 3). Proof. apart. Qed.
+Example t0_At_Epoch : of_t0 (At 2) <> of_t0 (Epoch from_3). Proof. apart. Qed.
 Example t0_At_Coral8 : of_t0 (At 2) <> of_t0 Coral8. Proof. apart. Qed.
 Example t0_At_OracleCep : of_t0 (At 2) <> of_t0 OracleCep. Proof. apart. Qed.
 Example t0_At_Stream : of_t0 (At 2) <> of_t0 Stream. Proof. apart. Qed.
@@ -94,7 +97,7 @@ Example t0_At_Storm : of_t0 (At 2) <> of_t0 Storm. Proof. apart. Qed.
 Example t0_At_KafkaStreams : of_t0_over_time (At 2) <> of_t0_over_time KafkaStreams. Proof. apart. Qed.
 Example t0_FirstElement_FirstReach : of_t0 FirstElement <> of_t0 FirstReach. Proof. apart. Qed.
 Example t0_FirstElement_Registration : of_t0 FirstElement <> of_t0 Registration. Proof. apart. Qed.
-Example t0_FirstElement_Epoch : of_t0 FirstElement <> of_t0 (Epoch 3). Proof. apart. Qed.
+Example t0_FirstElement_Epoch : of_t0 FirstElement <> of_t0 (Epoch from_3). Proof. apart. Qed.
 Example t0_FirstElement_Coral8 : of_t0 FirstElement <> of_t0 Coral8. Proof. apart. Qed.
 Example t0_FirstElement_OracleCep : of_t0 FirstElement <> of_t0 OracleCep. Proof. apart. Qed.
 Example t0_FirstElement_Stream : of_t0 FirstElement <> of_t0 Stream. Proof. apart. Qed.
@@ -102,26 +105,26 @@ Example t0_FirstElement_Flink : of_t0 FirstElement <> of_t0 Flink. Proof. apart.
 Example t0_FirstElement_Storm : of_t0 FirstElement <> of_t0 Storm. Proof. apart. Qed.
 Example t0_FirstElement_KafkaStreams : of_t0_over_time FirstElement <> of_t0_over_time KafkaStreams. Proof. apart. Qed.
 Example t0_FirstReach_Registration : of_t0 FirstReach <> of_t0 Registration. Proof. apart. Qed.
-Example t0_FirstReach_Epoch : of_t0 FirstReach <> of_t0 (Epoch 3). Proof. apart. Qed.
+Example t0_FirstReach_Epoch : of_t0 FirstReach <> of_t0 (Epoch from_3). Proof. apart. Qed.
 Example t0_FirstReach_Coral8 : of_t0 FirstReach <> of_t0 Coral8. Proof. apart. Qed.
 Example t0_FirstReach_OracleCep : of_t0 FirstReach <> of_t0 OracleCep. Proof. apart. Qed.
 Example t0_FirstReach_Stream : of_t0 FirstReach <> of_t0 Stream. Proof. apart. Qed.
 Example t0_FirstReach_Flink : of_t0 FirstReach <> of_t0 Flink. Proof. apart. Qed.
 Example t0_FirstReach_Storm : of_t0 FirstReach <> of_t0 Storm. Proof. apart. Qed.
 Example t0_FirstReach_KafkaStreams : of_t0_over_time FirstReach <> of_t0_over_time KafkaStreams. Proof. apart. Qed.
-Example t0_Registration_Epoch : of_t0 Registration <> of_t0 (Epoch 3). Proof. apart. Qed.
+Example t0_Registration_Epoch : of_t0 Registration <> of_t0 (Epoch from_3). Proof. apart. Qed.
 Example t0_Registration_Coral8 : of_t0 Registration <> of_t0 Coral8. Proof. apart. Qed.
 Example t0_Registration_OracleCep : of_t0 Registration <> of_t0 OracleCep. Proof. apart. Qed.
 Example t0_Registration_Stream : of_t0 Registration <> of_t0 Stream. Proof. apart. Qed.
 Example t0_Registration_Flink : of_t0 Registration <> of_t0 Flink. Proof. apart. Qed.
 Example t0_Registration_Storm : of_t0 Registration <> of_t0 Storm. Proof. apart. Qed.
 Example t0_Registration_KafkaStreams : of_t0_over_time Registration <> of_t0_over_time KafkaStreams. Proof. apart. Qed.
-Example t0_Epoch_Coral8 : of_t0 (Epoch 3) <> of_t0 Coral8. Proof. apart. Qed.
-Example t0_Epoch_OracleCep : of_t0 (Epoch 3) <> of_t0 OracleCep. Proof. apart. Qed.
-Example t0_Epoch_Stream : of_t0 (Epoch 3) <> of_t0 Stream. Proof. apart. Qed.
-Example t0_Epoch_Flink : of_t0 (Epoch 3) <> of_t0 Flink. Proof. apart. Qed.
-Example t0_Epoch_Storm : of_t0 (Epoch 3) <> of_t0 Storm. Proof. apart. Qed.
-Example t0_Epoch_KafkaStreams : of_t0_over_time (Epoch 3) <> of_t0_over_time KafkaStreams. Proof. apart. Qed.
+Example t0_Epoch_Coral8 : of_t0 (Epoch from_3) <> of_t0 Coral8. Proof. apart. Qed.
+Example t0_Epoch_OracleCep : of_t0 (Epoch from_3) <> of_t0 OracleCep. Proof. apart. Qed.
+Example t0_Epoch_Stream : of_t0 (Epoch from_3) <> of_t0 Stream. Proof. apart. Qed.
+Example t0_Epoch_Flink : of_t0 (Epoch from_3) <> of_t0 Flink. Proof. apart. Qed.
+Example t0_Epoch_Storm : of_t0 (Epoch from_3) <> of_t0 Storm. Proof. apart. Qed.
+Example t0_Epoch_KafkaStreams : of_t0_over_time (Epoch from_3) <> of_t0_over_time KafkaStreams. Proof. apart. Qed.
 Example t0_Coral8_OracleCep : of_t0 Coral8 <> of_t0 OracleCep. Proof. apart. Qed.
 Example t0_Coral8_Stream : of_t0 Coral8 <> of_t0 Stream. Proof. apart. Qed.
 Example t0_Coral8_Flink : of_t0 Coral8 <> of_t0 Flink. Proof. apart. Qed.
@@ -137,6 +140,30 @@ Example t0_Stream_KafkaStreams : of_t0_over_time Stream <> of_t0_over_time Kafka
 Example t0_Flink_Storm : of_t0 Flink <> of_t0 Storm. Proof. apart. Qed.
 Example t0_Flink_KafkaStreams : of_t0_over_time Flink <> of_t0_over_time KafkaStreams. Proof. apart. Qed.
 Example t0_Storm_KafkaStreams : of_t0_over_time Storm <> of_t0_over_time KafkaStreams. Proof. apart. Qed.
+Example t0_At_EpochLatest : of_t0 (At 2) <> of_t0 (EpochLatest from_3). Proof. apart. Qed.
+Example t0_FirstElement_EpochLatest : of_t0 FirstElement <> of_t0 (EpochLatest from_3). Proof. apart. Qed.
+Example t0_FirstReach_EpochLatest : of_t0 FirstReach <> of_t0 (EpochLatest from_3). Proof. apart. Qed.
+Example t0_Registration_EpochLatest : of_t0 Registration <> of_t0 (EpochLatest from_3). Proof. apart. Qed.
+Example t0_Epoch_EpochLatest : of_t0_over_time (Epoch from_3) <> of_t0_over_time (EpochLatest from_3). Proof. apart. Qed.
+Example t0_EpochLatest_Coral8 : of_t0 (EpochLatest from_3) <> of_t0 Coral8. Proof. apart. Qed.
+Example t0_EpochLatest_OracleCep : of_t0 (EpochLatest from_3) <> of_t0 OracleCep. Proof. apart. Qed.
+Example t0_EpochLatest_Stream : of_t0 (EpochLatest from_3) <> of_t0 Stream. Proof. apart. Qed.
+Example t0_EpochLatest_Flink : of_t0 (EpochLatest from_3) <> of_t0 Flink. Proof. apart. Qed.
+Example t0_EpochLatest_Storm : of_t0 (EpochLatest from_3) <> of_t0 Storm. Proof. apart. Qed.
+Example t0_EpochLatest_KafkaStreams : of_t0_over_time (EpochLatest from_3) <> of_t0_over_time KafkaStreams. Proof. apart. Qed.
+
+Definition of_offset (v : Offset) :=
+  contents_of [the_t0 (Epoch v)] (time_window 7 7) (at_instants [day + 11; day + 13; day + 16; day + 19; day + 26]).
+Example offset_OffsetAt_FromFirst : of_offset (OffsetAt 3) <> of_offset FromFirst. Proof. apart. Qed.
+Example offset_OffsetAt_FromLast : of_offset (OffsetAt 3) <> of_offset FromLast. Proof. apart. Qed.
+Example offset_OffsetAt_FromDay : of_offset (OffsetAt 3) <> of_offset FromDay. Proof. apart. Qed.
+Example offset_OffsetAt_FromDayEnd : of_offset (OffsetAt 3) <> of_offset FromDayEnd. Proof. apart. Qed.
+Example offset_FromFirst_FromLast : of_offset FromFirst <> of_offset FromLast. Proof. apart. Qed.
+Example offset_FromFirst_FromDay : of_offset FromFirst <> of_offset FromDay. Proof. apart. Qed.
+Example offset_FromFirst_FromDayEnd : of_offset FromFirst <> of_offset FromDayEnd. Proof. apart. Qed.
+Example offset_FromLast_FromDay : of_offset FromLast <> of_offset FromDay. Proof. apart. Qed.
+Example offset_FromLast_FromDayEnd : of_offset FromLast <> of_offset FromDayEnd. Proof. apart. Qed.
+Example offset_FromDay_FromDayEnd : of_offset FromDay <> of_offset FromDayEnd. Proof. apart. Qed.
 
 Definition of_closure (v : Closure) := contents_of [the_closure v] (time_window 2 2) (at_instants [0; 2]).
 Example closure_RightOpen_LeftOpen : of_closure RightOpen <> of_closure LeftOpen. Proof. apart. Qed.

@@ -7,18 +7,38 @@ Lemma ceil_div_spec a b n : 0 < b -> ceil_div a b <= n <-> a <= n * b.
 Proof. intros Hb; unfold ceil_div; split; intros; Z.div_mod_to_equations; nia. Qed.
 
 (** WIN-10: t0 is the least of the instants offset + mβ whose window has a last instant ≥ t1. *)
-Theorem epoch_is_the_least s reg w offset t :
-  t0 s = Epoch offset -> span w <> 0 -> 0 < slide s w ->
-  exists o, origin_of s reg w (Some t) = Some o /\ (exists m, o = offset + m * slide s w) /\
+Theorem epoch_is_the_least s reg w offset t l :
+  t0 s = Epoch (OffsetAt offset) -> not_before s = None -> span w <> 0 -> 0 < slide s w ->
+  exists o, origin_of s reg w (Some t) (Some l) = Some o /\ (exists m, o = offset + m * slide s w) /\
     t <= o + span w + high s w /\
     forall m, t <= offset + m * slide s w + span w + high s w -> o <= offset + m * slide s w.
 Proof.
-  intros E Hω Hβ; unfold origin_of; rewrite E; cbn; replace (span w =? 0) with false by lia.
+  intros E N Hω Hβ; unfold origin_of, not_earlier; rewrite E, N; cbn; replace (span w =? 0) with false by lia.
   eexists; split; [reflexivity|]; split; [eexists; reflexivity|].
   pose proof (fun n => ceil_div_spec (t - (offset + span w + high s w)) (slide s w) n Hβ) as C.
   set (c := ceil_div _ _) in *; split; [|intros m Hm].
   - specialize (C c); lia.
   - specialize (C m); nia.
+Qed.
+
+(** WIN-10: by [epoch-latest] t0 is the greatest of these instants whose window holds t1; if none does, the least
+    as before. *)
+Theorem epoch_latest_is_the_last s reg w offset t l :
+  t0 s = EpochLatest (OffsetAt offset) -> not_before s = None -> span w <> 0 -> 0 < slide s w ->
+  exists o, origin_of s reg w (Some t) (Some l) = Some o /\ (exists m, o = offset + m * slide s w) /\
+    o + low s w <= t + slide s w /\
+    forall m, let o' := offset + m * slide s w in
+      o' + low s w <= t <= o' + span w + high s w -> o' <= o /\ o + low s w <= t <= o + span w + high s w.
+Proof.
+  intros E N Hω Hβ; unfold origin_of, not_earlier; rewrite E, N; cbn; replace (span w =? 0) with false by lia.
+  eexists; split; [reflexivity|].
+  set (β := slide s w) in *; set (c := (t - (offset + low s w)) / β).
+  assert (C : c * β <= t - (offset + low s w) < c * β + β) by (unfold c; Z.div_mod_to_equations; nia).
+  destruct (t <=? _) eqn:L; [apply Z.leb_le in L|apply Z.leb_gt in L].
+  - split; [now exists c|]; split; [lia|]; intros m; cbn zeta; intros H.
+    assert (m <= c) by nia; split; [nia|lia].
+  - split; [exists (c + 1); lia|]; split; [lia|]; intros m; cbn zeta; intros H.
+    assert (m <= c) by nia; exfalso; nia.
 Qed.
 
 (** WIN-11: [least] is the number of the first window with o < t0 < c, over () t0 + 1 < c, or 0. *)

@@ -114,10 +114,15 @@ let pattern = function
   | _ -> raise (Malformed "a pattern has three words")
 
 let operators = ["Rstream", Rstream; "Istream", Istream; "Dstream", Dstream; "append", Append]
+let offset case =
+  match field "offset" case with
+  | Number digits -> OffsetAt (read_number digits)
+  | _ -> choose "offset" ["first-element", FromFirst; "last-element", FromLast; "day", FromDay; "day-end", FromDayEnd] case
 let origin case =
   match field "t0" case with
   | Number digits -> At (read_number digits)
-  | Text "epoch" -> Epoch (number (field "offset" case))
+  | Text "epoch" -> Epoch (offset case)
+  | Text "epoch-latest" -> EpochLatest (offset case)
   | _ -> choose "t0" ["first-element", FirstElement; "first-reach", FirstReach; "registration", Registration;
                       "coral8", Coral8; "oracle-cep", OracleCep; "stream", Stream; "flink", Flink;
                       "storm", Storm; "kafka-streams", KafkaStreams] case
@@ -141,6 +146,7 @@ let semantics case =
     closure0 = choose "closure" ["[)", RightOpen; "(]", LeftOpen; "[]", Closed; "()", Open; "none", Closed] case;
     slide_choice = choose "slide" ["stated", Stated; "ignored", Ignored] case;
     partial0 = choose "partial" ["suppressed", Suppressed; "reported", Reported; "clipped", Clipped] case;
+    not_before = (match field "not_before" case with Text "none" -> None | value -> Some (number value));
     window_close = named "window-close";
     content_change = named "content-change";
     non_empty = named "non-empty";

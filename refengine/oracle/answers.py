@@ -18,6 +18,7 @@ from refengine.incremental.coverage import NotCovered
 from refengine.incremental.maintained import REQUEST
 from refengine.model.compare import Mode
 from refengine.model.elements import Dataset, Element, Relation, Triple
+from refengine.model.errors import require
 from refengine.oracle.derivations import Derivation, derivations, projects
 from refengine.oracle.trial import RecordingToJudge
 
@@ -129,6 +130,7 @@ class SharedAnswers:
             lambda: self._with_shared_elements(engine.plan(query, streams, semantics), query),
         )
         (view,) = planned.views
+        t0 = require(window.not_earlier(view.spec, t0, semantics.not_before))
         frame = window.frame(view.spec, semantics.closure, t0, semantics.partial)
         return replace(planned, semantics=semantics, views=(replace(view, t0=t0, frame=frame),))
 

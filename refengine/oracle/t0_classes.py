@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 from refengine.core import window
 from refengine.core.moving import Room, moving
 from refengine.core.plan import Plan
-from refengine.model.errors import Unsupported
+from refengine.model.errors import Unsupported, require
 
 T = TypeVar("T")
 
@@ -67,9 +67,10 @@ def too_many_classes(lo: int, hi: int) -> Unsupported:
 
 def begin_at(planned: Plan, t0: int) -> Plan:
     """Return a plan in which each window has this t0, which may move."""
-    closure, partial = planned.semantics.closure, planned.semantics.partial
-    views = [
-        replace(view, t0=t0, frame=window.frame(view.spec, closure, t0, partial))
-        for view in planned.views
-    ]
+    semantics = planned.semantics
+    views = []
+    for view in planned.views:
+        opens = require(window.not_earlier(view.spec, t0, semantics.not_before))
+        frame = window.frame(view.spec, semantics.closure, opens, semantics.partial)
+        views.append(replace(view, t0=opens, frame=frame))
     return replace(planned, views=tuple(views))

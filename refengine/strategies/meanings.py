@@ -31,6 +31,7 @@ from refengine.core.values import (
     Condition,
     Consumption,
     MissedInstants,
+    Partial,
     Trigger,
     is_formula,
 )
@@ -48,6 +49,7 @@ INTEGER = object()
 RANGES = {
     "t0": (-1, 1),
     "offset": (-1, 2),
+    "not_before": (-2, 0),
     "anchor": (-1, 1),
     "horizon": (1, 9),
     "allowed_lateness": (0, 1),
@@ -62,6 +64,7 @@ GROUPS = (
     ("r2s", "base"),
     ("report", "period", "anchor", "missed_instants"),
     ("trigger",),
+    ("partial", "not_before"),
 )
 NEUTRAL = {
     "t0": 0,
@@ -74,6 +77,8 @@ NEUTRAL = {
     "anchor": None,
     "missed_instants": MissedInstants.ALL,
     "trigger": Trigger.ANY,
+    "partial": Partial.SUPPRESSED,
+    "not_before": None,
     "allowed_lateness": AllowedLateness.REJECT,
     "consumption": Consumption.UNRESTRICTED,
 }

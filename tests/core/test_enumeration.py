@@ -33,6 +33,7 @@ from refengine import (
     stream,
 )
 from refengine.core import engine
+from refengine.core import window as core_window
 from refengine.core.profiles import PLAIN
 from refengine.core.query import BORDERED, COUNTING, LAGGING, SIZED, SLIDING, Unit
 from refengine.core.query import CLOSING as CLOSING_KINDS
@@ -55,6 +56,7 @@ from refengine.core.values import (
     ExpirySeen,
     Instant,
     MissedInstants,
+    Offset,
     Partial,
     Slide,
     Tick,
@@ -62,6 +64,7 @@ from refengine.core.values import (
     is_formula,
 )
 from refengine.enumeration import Enumeration
+from refengine.enumeration import windows as enumeration_of_windows
 from refengine.enumeration.inputs import EmittedRelation, QueryReport
 from refengine.model.elements import Bag, Dataset, Triple
 from refengine.model.errors import InvalidSemantics
@@ -112,7 +115,7 @@ CLOSING = Semantics(
     horizon="flush",
     instant="close",
 )
-INTEGERS = {"offset": (-3, 9), "period": (1, 4), "anchor": (-3, 3)}
+INTEGERS = {"offset": (-1, 4), "not_before": (-11, 17), "period": (1, 4), "anchor": (-3, 3)}
 CHOICES: dict[str, object] = {
     **{
         name: [value for value in kind if name != "t0" or not is_formula(value)]
@@ -248,10 +251,12 @@ def draw_case(rng: Random) -> Case:
         return rng.choice(list(kind))
 
     windows, near = draw_windows(rng), rng.randint(-8, 8)
-    policies = [T0.FIRST, T0.REACH, T0.EPOCH, T0.REGISTRATION]
+    policies = [T0.FIRST, T0.REACH, T0.EPOCH, T0.EPOCH_LATEST, T0.REGISTRATION]
     alone = windows[0].kind is WindowKind.TUPLE
     start = near if not alone or rng.choice((False, True)) else near % 4 - 3
     t0 = rng.choice([*[start] * 4, *policies])
+    is_aligned = t0 in (T0.EPOCH, T0.EPOCH_LATEST)
+    earliest = rng.choice((None, None, None, start + rng.randint(-3, 9)))
     registered = near
     if t0 is not T0.REGISTRATION:
         registered = rng.choice((None, rng.randint(near - 4, near + 8)))
@@ -275,10 +280,13 @@ def draw_case(rng: Random) -> Case:
     is_marked = any(window.triggers for window in windows)
     semantics = Semantics(
         t0=t0,
-        offset=rng.randint(-3, 9) if t0 is T0.EPOCH else None,
+        offset=rng.choice((rng.randint(-1, 4), rng.randint(-1, 4), member(Offset)))
+        if is_aligned
+        else None,
         closure=member(c for c in Closure if narrowest >= c.least_size) if is_bordered else None,
         slide=member(Slide),
-        partial=member(Partial),
+        partial=Partial.SUPPRESSED if earliest is not None else member(Partial),
+        not_before=earliest,
         report=report,
         close_rule=member(CloseRule),
         period=rng.randint(1, 4) if periodic else None,
@@ -308,6 +316,13 @@ def draw_case(rng: Random) -> Case:
         rng.choice(STATIC),
         answer,
     )
+
+
+@pytest.fixture(autouse=True)
+def a_day_is_short(monkeypatch: pytest.MonkeyPatch):
+    """So that midnights lie among the elements. A case has a day of 24 hours (WIN-10)."""
+    monkeypatch.setattr(core_window, "DAY", 11)
+    monkeypatch.setattr(enumeration_of_windows, "DAY", 11)
 
 
 CASES = st.randoms(use_true_random=False).map(draw_case)

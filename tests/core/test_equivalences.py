@@ -413,15 +413,17 @@ def change_of_disjoint_windows(side: Side) -> None:
 
 
 @law(
-    "`(]` with t0, and `[)` with t0 + 1, where windows close when reached, an integer "
-    "anchor is moved by 1 too, and none is the first element.",
+    "`(]` with t0, and `[)` with t0 + 1, where windows close when reached, without "
+    "`not_before`, an integer anchor is moved by 1 too, and none is the first element.",
     "where windows close when reached",
+    "without `not_before`",
     "an integer anchor is moved by 1 too",
     "none is the first element",
     because="over integers (x, y] = [x+1, y+1), and the border instant of `[)` is t + 1 (REP-4).",
 )
 def left_open_is_right_open_one_later(side: Side) -> None:
     side = presume("where windows close when reached", side, close_rule=CloseRule.REACHED)
+    side = presume("without `not_before`", side, not_before=None)
     semantics, anchor = side.semantics, side.semantics.anchor
     assume("none is the first element", anchor is not Anchor.FIRST)
     if clauses.counts("an integer anchor is moved by 1 too") and not isinstance(anchor, Anchor):
@@ -672,6 +674,7 @@ def gaps_of(side: Side) -> None:
     because="clipping takes away elements before it and nothing else (WIN-11).",
 )
 def reported_is_clipped(side: Side) -> None:
+    side = side.but(not_before=None)  # SEM-2
     first, _ = side.borders(0)
     assume(
         "where no element precedes window 0's first instant",

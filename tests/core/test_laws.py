@@ -314,7 +314,7 @@ def shifted(trial: Trial, by: int, staying: str = "") -> Trial:
     }
     instants = {
         name: moved(getattr(trial.semantics, name), by * (staying != name))
-        for name in ("t0", "offset", "anchor", "horizon")
+        for name in ("t0", "offset", "not_before", "anchor", "horizon")
     }
     query = replace(
         trial.query, registered=moved(trial.query.registered, by * (staying != "registered"))
@@ -358,11 +358,11 @@ def origin_of_even_instants(spec, semantics, first, registered=None, right=windo
 )
 def time_shift(trial: Trial, by: int, staying: str) -> bool:
     """If every instant moves by d (the app and end of all elements, and, where they are given as
-    integers, t0, offset, anchor, horizon and the instant of registration), the instants of all
-    reports, their windows' borders and their elements' instants move by d, and nothing else
-    changes: for windows that are not tuple-based, a body that does not ask for times (R2R-21), and
-    t0 an integer, a policy or `stream`, or `coral8` or `oracle-cep` if d is a multiple of every
-    window's β (1 where a slide is ignored).
+    integers, t0, offset, `not_before`, anchor, horizon and the instant of registration), the
+    instants of all reports, their windows' borders and their elements' instants move by d, and
+    nothing else changes: for windows that are not tuple-based, a body that does not ask for times
+    (R2R-21), and t0 an integer, a policy or `stream`, an offset other than `day` and `day-end`, or
+    `coral8` or `oracle-cep` if d is a multiple of every window's β (1 where a slide is ignored).
     """
     before, after = trial.reports(), shifted(trial, by, staying).reports()
     expected = [

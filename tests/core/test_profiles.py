@@ -131,7 +131,8 @@ def test_a_semantics_reads_as_its_fields():
     """SEM-1: in the order of SPEC.md's table, each as it is written in a profile."""
     semantics = profile("csparql").but(t0=-3, period=5, anchor=0, report="periodic").semantics()
     assert str(semantics) == (
-        "t0=-3 offset=none closure=[) slide=stated partial=suppressed report=periodic "
+        "t0=-3 offset=none closure=[) slide=stated partial=suppressed not_before=none "
+        "report=periodic "
         "close_rule=reached period=5 anchor=0 change_baseline=last-report change_scope=elements "
         "expiry_seen=replayed missed_instants=all tick=tuple trigger=any collection=bag "
         "consumption=unrestricted "

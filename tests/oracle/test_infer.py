@@ -55,6 +55,7 @@ from refengine.core.values import (
     ExpirySeen,
     Instant,
     MissedInstants,
+    Offset,
     Partial,
     Slide,
     Tick,
@@ -311,7 +312,9 @@ def profiles(draw: st.DrawFn, spec: Window, source: Stream, stated: R2S | None) 
     fields = {
         **PLAIN,
         "t0": t0,
-        "offset": draw(integers(-2, 5)) if t0 is T0.EPOCH else None,
+        "offset": draw(st.sampled_from([-1, 0, 2, 3, *Offset]))
+        if t0 in (T0.EPOCH, T0.EPOCH_LATEST)
+        else None,
         "closure": closure if spec.kind in BORDERED else None,
         "report": report,
         "base": OneOf((None, Base.PREVIOUS))
