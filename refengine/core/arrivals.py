@@ -350,7 +350,7 @@ class Arrivals:
         if self.semantics.tick.needs_batches and not is_late:
             tick.batch_id(element)  # raises if it has none
         if isinstance(self.semantics.horizon, int):
-            horizon(self.specs, [element], self.semantics.horizon)  # raises if it is not after that
+            horizon(self.plan.views, [element], self.semantics)  # raises if it is not after that
 
     def advance(self, instant: int) -> range:
         """Take it that no element before an instant comes any more, and return the places of the

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import merge
 from itertools import accumulate, chain
 from operator import attrgetter
@@ -17,7 +17,6 @@ from refengine.core.query import (
     BORDERED,
     CLOSING,
     Query,
-    Window,
     WindowKind,
     patterns_of,
     refuse_no_query,
@@ -38,6 +37,7 @@ from refengine.model.errors import (
     InvalidQuery,
     InvalidSemantics,
     RefengineError,
+    require,
 )
 from refengine.model.messages import nearest, shortened
 from refengine.sparql.grammar import place_in_body
@@ -314,7 +314,7 @@ def sentinel(
     """ENG-1: Return the element without triples that arrives at the horizon, after all others; None
     where nothing follows the last arrival.
     """
-    end = horizon([view.spec for view in views], arrivals, semantics.horizon)
+    end = horizon(views, arrivals, semantics)
     if end is None:
         return None
     before = [*arrivals, *late]
@@ -323,31 +323,56 @@ def sentinel(
     return Element(frozenset(), end, last + 1, batch + 1)
 
 
-def horizon(windows: Iterable[Window], elements: Sequence[Element], end: int | End) -> int | None:
+def with_horizon_of_windows(planned: Plan) -> Plan:
+    """ENG-1: Return a plan whose windows have moved, with the horizon that they now give."""
+    end = planned.semantics.horizon
+    if not isinstance(end, End) or not end.depends_on_windows or not planned.arrivals:
+        return planned
+    *elements, final = planned.arrivals
+    moved = require(horizon(planned.views, elements, planned.semantics))
+    own = list(planned.own)
+    if not planned.tuples:
+        own[-1] = moved + tick.shift_of_own_instants(planned.semantics)
+    return replace(planned, arrivals=(*elements, final._replace(app=moved)), own=own)
+
+
+def horizon(
+    views: Sequence[WindowView], elements: Sequence[Element], semantics: Semantics
+) -> int | None:
     """ENG-1: Return the instant to which time goes on after the last arrival: none, the one stated,
-    or for `flush` the last end of an element + the longest reach of a window + 2.
+    or for `flush` the last end of an element + the longest reach of a window + 2, and for
+    `last-window` one at which the last windows of this end have closed, and no later ones.
 
     Under the flush every non-empty window closes and the last one is emptied, whatever the closure.
     The last element ends at 12 and ω is 10: 24. Raises InvalidSemantics for a stated horizon that
     is not after the last element.
     """
-    match end:
+    match semantics.horizon:
         case End.NONE:
             return None
+        case End.FLUSH | End.LAST_WINDOW if not elements:
+            return None
         case End.FLUSH:
-            if not elements:
-                return None
-            last_end = max(
-                element.app if element.end is None else element.end for element in elements
-            )
-            return last_end + max(map(window.longest_stay, windows)) + 2
-        case int():
+            specs = [view.spec for view in views]
+            return latest_end(elements) + max(map(window.longest_stay, specs)) + 2
+        case End.LAST_WINDOW:
+            shift = tick.shift_of_own_instants(semantics)
+            last = latest_end(elements)
+            closes = [window.last_instant_with(view, last + view.spec.lag) for view in views]
+            after = [instant + 1 - shift for instant in closes if instant is not None]
+            return max([elements[-1].app + 1, *after])
+        case int() as end:
             if elements and end <= elements[-1].app:
                 raise InvalidSemantics(
                     f"horizon {end} is not after the last element, at {elements[-1].app}",
                     rule="ENG-1",
                 )
             return end
+
+
+def latest_end(elements: Sequence[Element]) -> int:
+    """Return the last instant of all elements' validity."""
+    return max(element.app if element.end is None else element.end for element in elements)
 
 
 def operator(query: Query, semantics: Semantics) -> R2S:

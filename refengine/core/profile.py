@@ -75,7 +75,7 @@ OPEN = (Between, OneOf)
 
 
 Unknown = Literal["unknown"]
-_ConditionWord = Literal["window-close", "content-change", "non-empty", "periodic"]
+_ConditionWord = Literal["window-close", "content-change", "non-empty", "periodic", "arrival"]
 _ReportWord = Literal[
     _ConditionWord,
     "window-close,content-change",
@@ -90,6 +90,14 @@ _ReportWord = Literal[
     "periodic,window-close",
     "periodic,content-change",
     "periodic,non-empty",
+    "arrival,window-close",
+    "arrival,content-change",
+    "arrival,non-empty",
+    "arrival,periodic",
+    "window-close,arrival",
+    "content-change,arrival",
+    "non-empty,arrival",
+    "periodic,arrival",
 ]
 _Time = int | datetime | Between | OneOf
 _Span = int | timedelta | Between | OneOf
@@ -140,7 +148,7 @@ class FieldValues(TypedDict, total=False):
     r2s: R2S | OneOf | Literal["Rstream", "Istream", "Dstream", "append"] | Unknown
     base: Base | OneOf | Literal["previous", "previous-new", "none"] | Unknown | None
     empty: Empty | OneOf | Literal["emit", "suppress", "once"] | Unknown
-    horizon: _Time | End | Literal["none", "flush"] | Unknown
+    horizon: _Time | End | Literal["none", "flush", "last-window"] | Unknown
     instant: Instant | OneOf | Literal["close", "evaluation", "trigger", "eager"] | Unknown
     allowed_lateness: _Span | AllowedLateness | Literal["reject"] | Unknown
 

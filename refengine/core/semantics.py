@@ -61,7 +61,7 @@ class Semantics:
     When they are reported:
 
     - `report`: the conditions that must all hold: some of `window-close`, `content-change`,
-      `non-empty` and `periodic` (REP-1 to REP-6).
+      `non-empty`, `periodic` and `arrival` (REP-1 to REP-6, REP-13).
     - `close_rule`: which arrival closes a window [o, c): one at c, `reached`, or one later than c,
       `passed` (TICK-6).
     - `period`: the time between the instants at which `periodic` holds; otherwise None (REP-4).
@@ -79,8 +79,9 @@ class Semantics:
       the first of a `batch` (TICK-1 to TICK-3).
     - `trigger`: which of several windows must fulfil the conditions: `any`, `all`, the first one,
       `leading`, or those that are marked, `explicit` (REP-12).
-    - `horizon`: the instant to which time goes on after the last arrival: an instant, `none`, or
-      `flush`, which closes every window (ENG-1).
+    - `horizon`: the instant to which time goes on after the last arrival: an instant, `none`,
+      `flush`, which closes every window, or `last-window`, which closes those of the last element
+      (ENG-1).
 
     What is answered, and emitted:
 
@@ -219,7 +220,7 @@ def value_without_meaning(semantics: Semantics) -> str | None:
     if semantics.missed_instants.needs_instants and not on_instants:
         return (
             f"missed_instants={semantics.missed_instants} needs instants to choose from: "
-            "window-close or periodic; write missed_instants=all"
+            "window-close, periodic or arrival; write missed_instants=all"
         )
     if isinstance(semantics.allowed_lateness, int) and semantics.allowed_lateness < 0:
         return (

@@ -65,18 +65,19 @@ class Closure(NamedValue):
 
 
 class Condition(NamedValue):
-    """The report conditions (REP-1 to REP-4). Pages have sentences for sets of them."""
+    """The report conditions (REP-1 to REP-4, REP-13). Pages have sentences for sets of them."""
 
     CLOSE = "window-close", "REP-1"
     CHANGE = "content-change", "REP-2"
     NON_EMPTY = "non-empty", "REP-3"
     PERIODIC = "periodic", "REP-4"
+    ARRIVAL = "arrival", "REP-13"
 
     @property
     def is_on_instants(self) -> bool:
         """REP-5: Whether the condition asks for an instant, and not for a content (REP-6)."""
         match self:
-            case Condition.CLOSE | Condition.PERIODIC:
+            case Condition.CLOSE | Condition.PERIODIC | Condition.ARRIVAL:
                 return True
             case Condition.CHANGE | Condition.NON_EMPTY:
                 return False
@@ -506,6 +507,11 @@ class End(NamedValue):
 
     NONE = "none", "ENG-1", "It reports nothing after the last element"
     FLUSH = "flush", "ENG-1", "It reports the windows that are still open at the end"
+    LAST_WINDOW = (
+        "last-window",
+        "ENG-1",
+        "It ends when the last window of the last element closes, and reports no later one",
+    )
 
     @property
     def is_last_arrival(self) -> bool:
@@ -513,8 +519,17 @@ class End(NamedValue):
         match self:
             case End.NONE:
                 return True
-            case End.FLUSH:
+            case End.FLUSH | End.LAST_WINDOW:
                 return False
+
+    @property
+    def depends_on_windows(self) -> bool:
+        """Whether the horizon is another one where windows lie elsewhere."""
+        match self:
+            case End.NONE | End.FLUSH:
+                return False
+            case End.LAST_WINDOW:
+                return True
 
 
 class AllowedLateness(NamedValue):

@@ -315,6 +315,19 @@ def longest_stay(spec: Window) -> int:
     return stay
 
 
+def last_instant_with(view: WindowView, instant: int) -> int | None:
+    """ENG-1: Return the last instant of the last window that has begun at an instant; None where
+    none has, and for a kind whose windows do not close with time.
+    """
+    frame = view.frame
+    if frame is None or (frame.kind not in SHOWN_ENDED and frame.kind is not WindowKind.TIME):
+        return None
+    n = (instant - frame.first) // frame.slide
+    if n < frame.least or (frame.floor is not None and instant < frame.floor):
+        return None
+    return frame.last + n * frame.slide
+
+
 def closure_of(spec: Window, closure: Closure | None) -> Closure | None:
     """Return the closure of a window; None for a window without borders."""
     if spec.kind in BORDERED:

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import repeat
 
 from refengine.core.query import Window, WindowKind
 from refengine.core.semantics import Semantics
@@ -45,18 +46,23 @@ class Enumeration(Relations):
         self.elements = {window.stream: self.admitted(streams[window.stream]) for window in windows}
         self.late = [element for name in self.elements for element in self.dropped(streams[name])]
         self.ids = {window: self.element_ids(window) for window in windows}
-        self.arrivals = self.merged() + self.sentinel()
-        self.integers = self.all_integers()
-
-        self.t0s = {window: self.opens_first(window) for window in windows}
-        opening = [window for window in windows if self.t0s[window] is not None]
-        self.s0s = {window: self.s0(window) for window in opening}
-        self.start = self.first_start()
-        self.sequences = {window: self.sequence(window) for window in opening}
+        self.arrivals = self.merged()
+        self.place_windows()
+        self.arrivals += self.sentinel()
+        self.place_windows()
 
         # for speed alone: what these return is remembered
         for name in ("current", "scope", "content"):
             setattr(self, name, cache(getattr(self, name)))
+
+    def place_windows(self) -> None:
+        """WIN-3: Set where windows lie, as far as the arrivals go."""
+        self.integers = self.all_integers()
+        self.t0s = {window: self.opens_first(window) for window in self.windows}
+        opening = [window for window in self.windows if self.t0s[window] is not None]
+        self.s0s = {window: self.s0(window) for window in opening}
+        self.start = self.first_start()
+        self.sequences = {window: self.sequence(window) for window in opening}
 
     # The arrivals and what follows them: ENG-5, ENG-1
 
@@ -88,8 +94,8 @@ class Enumeration(Relations):
 
     def horizon(self) -> int | None:
         """ENG-1: Return the instant at which the sentinel arrives: none, the one stated, or for
-        `flush` the greatest end of an element + the longest reach of a window + 2. The last element
-        ends at 12 and ω is 10: 24.
+        `flush` the greatest end of an element + the longest reach of a window + 2, and for
+        `last-window` when the last windows close. The last element ends at 12 and ω is 10: 24.
         """
         ends = [self.valid(e)[-1] for elements in self.elements.values() for e in elements]
         match self.semantics.horizon:
@@ -97,8 +103,23 @@ class Enumeration(Relations):
                 return stated
             case End.FLUSH if ends:
                 return max(ends) + max(self.reach(window) for window in self.windows) + 2
-            case End.FLUSH | End.NONE:
+            case End.LAST_WINDOW if ends:
+                last = max(arrival.app for arrival in self.arrivals)
+                return max([last + 1, *map(self.closed_after, self.s0s, repeat(max(ends)))])
+            case End.FLUSH | End.LAST_WINDOW | End.NONE:
                 return None
+
+    def closed_after(self, window: Window, end: int) -> int:
+        """ENG-1: Return the instant at which an arrival closes the last window that has begun at
+        the last end of an element, moved by a lag; an instant that is early enough if there is no
+        such window.
+        """
+        if window.kind not in (WindowKind.TIME, WindowKind.RANGE, WindowKind.NOW):
+            return self.start
+        begun = [one for one in self.sequences[window] if one.instants[0] <= end + window.lag]
+        lasts = [one.instants[-1] for one in begun]
+        arrivals = [Arrival(None, 0, t, math.inf, 0) for t in self.integers]
+        return next(one.app for one in arrivals if lasts == [] or self.own(one) > lasts[-1])
 
     def reach(self, window: Window) -> int:
         """ENG-1, WIN-20: Return how long after an element's end a window can still show it: ω and

@@ -13,7 +13,7 @@ from refengine.core.values import (
     MissedInstants,
     Trigger,
 )
-from refengine.enumeration.inputs import Content, QueryReport, ShownWindow, WindowInstance
+from refengine.enumeration.inputs import Arrival, Content, QueryReport, ShownWindow, WindowInstance
 from refengine.enumeration.ticks import Ticks
 from refengine.model.elements import Triple
 from refengine.model.errors import require
@@ -22,7 +22,7 @@ from refengine.model.errors import require
 class Reports(Ticks):
     """§6: from the instants at which arrivals are tested to reports."""
 
-    # The four conditions: REP-1 to REP-4, and what they compare with: REP-8, REP-9, REP-11
+    # The five conditions: REP-1 to REP-4, REP-13, and what they compare with: REP-8, REP-9, REP-11
 
     def closes(self, window: Window, t: int, k: int) -> bool:
         """REP-1: Return whether t is the last instant of some window, and before the own instant of
@@ -53,6 +53,25 @@ class Reports(Ticks):
         anchor = self.anchor(window)
         period = require(self.semantics.period)
         return anchor is not None and (self.border(t) - anchor) % period == 0
+
+    def brings(self, window: Window, arrival: Arrival | None, t: int) -> bool:
+        """REP-13: Return whether an arrival is of a window's stream, and t its own instant."""
+        if arrival is None or arrival.stream != window.stream:
+            return False
+        return self.own(arrival) == t
+
+    def is_about(self, number: int, arrival: Arrival | None, t: int) -> bool:
+        """REP-13: Return whether a visit is about a window: all are where it is of no arrival."""
+        if Condition.ARRIVAL not in self.semantics.report:
+            return True
+        return self.brings(self.windows[number], arrival, t)
+
+    def visits(self, t: int) -> list[Arrival | None]:
+        """REP-13: Return the arrivals for each of which the query is tested at t, or None, once."""
+        came = [arrival for arrival in self.since if self.own(arrival) == t]
+        if Condition.ARRIVAL not in self.semantics.report or not came:
+            return [None]
+        return [*came]
 
     def compared_with(self) -> tuple[Content, ...]:
         """REP-8: Return the contents that content change compares with: those last reported, or
@@ -109,10 +128,12 @@ class Reports(Ticks):
                 return self.is_non_empty(window, t, k)
             case Condition.PERIODIC:
                 return self.is_periodic(window, t)
+            case Condition.ARRIVAL:
+                return any(self.brings(window, arrival, t) for arrival in self.since)
 
     def timely(self, number: int, instants: list[int], k: int) -> list[int]:
-        """REP-5: Return those instants at which all conditions on the instant (close, periodic)
-        hold for a window.
+        """REP-5: Return those instants at which all conditions on the instant (close, periodic,
+        arrival) hold for a window.
         """
         named = [each for each in self.semantics.report if each.is_on_instants]
         return [t for t in instants if all(self.holds(each, number, t, k) for each in named)]
@@ -180,9 +201,12 @@ class Reports(Ticks):
         numbers = range(len(self.windows))
         timely = [self.timely(number, instants, k) for number in numbers]
         for t in instants:
-            if self.fires([t in timely[n] and self.worthy(n, t, k) for n in numbers]):
-                yield t
-            self.previous = self.contents(t, k)
+            for arrival in self.visits(t):
+                # the windows that the arrival is not about are left out (REP-13)
+                about = [n for n in numbers if self.is_about(n, arrival, t) and t in timely[n]]
+                if self.fires([n in about and self.worthy(n, t, k) for n in numbers]):
+                    yield t
+                self.previous = self.contents(t, k)
 
     def by_tick(self, ids: list[int], k: int) -> Iterator[QueryReport]:
         """REP-7: Yield one report at most, for a tuple-based window: at the largest id where close

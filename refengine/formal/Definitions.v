@@ -66,7 +66,7 @@ Inductive Consumption := Unrestricted | Recent | Chronological.
 Inductive R2S := Rstream | Istream | Dstream | Append.
 Inductive Base := Previous | PreviousNew.
 Inductive Empty := Emit | Suppress | Once.
-Inductive Horizon := NoHorizon | Flush | HorizonAt (t : Z).
+Inductive Horizon := NoHorizon | Flush | LastWindow (* Arriving.v says when that is *) | HorizonAt (t : Z).
 Inductive Instant := AtClose | AtEvaluation | AtTrigger | AtEager.
 
 Record Semantics := {

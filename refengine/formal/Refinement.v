@@ -14,8 +14,8 @@ Lemma sub_none {A} (ys : list A) : subsequence [] ys.
 Proof. induction ys; [apply sub_nil|now apply sub_skip]. Qed.
 
 Section Refinement.
-  (** "A report with more conditions gives a subsequence of the evaluations, with the same contents, where the one
-      with fewer does not name content change. ..."  s' has more conditions than s. *)
+  (** "A report with more conditions (none is `arrival`) gives a subsequence of the evaluations, with the same
+      contents, where the one with fewer does not name content change. ..."  s' has more conditions than s. *)
   Variables (s s' : Semantics) (q : Query) (all : list Element).
   Hypothesis fields : differ_only_in [Close_; Change_; NonEmpty_; Periodic_; Baseline_; ChangeScope_] s s'.
   Hypothesis fewer_close : window_close s = true -> window_close s' = true.

@@ -247,8 +247,8 @@ Proof.
   intros H G; revert last; induction ts as [|t ts IH]; intros last; cbn [closings]; [reflexivity|].
   now rewrite H, G, IH.
 Qed.
-(** "Under a report with window close, with content change, if any, against the last report, and with all windows
-    of a gap: the three ticks." *)
+(** "Under a report with window close, without `arrival`, with content change, if any, against the last report, and
+    with all windows of a gap: the three ticks." *)
 Theorem three_ticks s s' q all w o h :
   differ_only_in [Tick_] s s' -> window_close s = true -> (content_change s = true -> baseline s = LastReport) ->
   missed s = All ->

@@ -1,5 +1,5 @@
 (* Reads cases as JSON, one on a line, and writes for each a line with the reports of
-   Definitions.evaluate. Nothing is computed here: this file translates, and fails with a message. *)
+   Arriving.evaluate_any. Nothing is computed here: this file translates, and fails with a message. *)
 open Definitions
 
 exception Malformed of string
@@ -133,7 +133,7 @@ let anchor case =
 let end_of case =
   match field "horizon" case with
   | Number digits -> HorizonAt (read_number digits)
-  | _ -> choose "horizon" ["none", NoHorizon; "flush", Flush] case
+  | _ -> choose "horizon" ["none", NoHorizon; "flush", Flush; "last-window", LastWindow] case
 let allowed case =
   match field "allowed_lateness" case with
   | Number digits -> Some (read_number digits)
@@ -221,7 +221,8 @@ let emitted one =
 let answer line =
   try
     let case = read_json line in
-    let reports = evaluate (body case) (semantics (field "semantics" case)) (query case)
+    let named = list (fun word -> word) (field "report" (field "semantics" case)) in
+    let reports = evaluate_any (List.mem (Text "arrival") named) (body case) (semantics (field "semantics" case)) (query case)
         (list element (field "elements" case)) in
     Object ["reports", List (List.map emitted reports)]
   with Malformed reason -> Object ["error", Text reason]

@@ -22,6 +22,7 @@ from typing import NamedTuple, Unpack
 
 from refengine.core import engine, report, schedule, tick, window
 from refengine.core.engine import MAX_REPORTS, Options, Plan, Report
+from refengine.core.plan import with_horizon_of_windows
 from refengine.core.query import Query, WindowKind
 from refengine.core.schedule import Schedule
 from refengine.core.semantics import Semantics
@@ -393,6 +394,9 @@ def why_not_in_parts(query: Query, semantics: Semantics) -> str | None:
         f"content change beside missed_instants={semantics.missed_instants}": (
             has_change and semantics.missed_instants.leaves_some_out
         ),
+        "report=arrival beside content change": (
+            has_change and Condition.ARRIVAL in semantics.report
+        ),
         "append under content change of the graph": is_change_of_graph and is_append,
         "a body that asks for times under content change of the graph": (
             is_change_of_graph and query.body.asks_for_times
@@ -433,7 +437,7 @@ def plan_part(
         )
         for view, frame in zip(planned.views, frames, strict=True)
     )
-    return replace(planned, views=views)
+    return with_horizon_of_windows(replace(planned, views=views))
 
 
 def evaluations_needed(query: Query, semantics: Semantics) -> int:

@@ -8,7 +8,8 @@ from typing import NamedTuple, TypeVar
 
 from refengine.core import window
 from refengine.core.moving import Room, moving
-from refengine.core.plan import Plan
+from refengine.core.plan import Plan, with_horizon_of_windows
+from refengine.core.values import End
 from refengine.model.errors import Unsupported, require
 
 T = TypeVar("T")
@@ -42,15 +43,18 @@ def run_with_each_t0(
 
     `run` gets the plan with a t0 that remembers how far it could move until some comparison in the
     run would come out otherwise. All values up to there are one class, and the next value that is
-    tried is the one after it. Numbers in a result are those of the first value of the class; they
-    may move with t0 (`core.moving.moved`). Raises Unsupported for more than T0_CLASS_BOUND classes.
+    tried is the one after it. Where the horizon depends on t0, each value is a class. Numbers in a
+    result are those of the first value of the class; they may move with t0 (`core.moving.moved`).
+    Raises Unsupported for more than T0_CLASS_BOUND classes.
     """
     first = lo
+    horizon = planned.semantics.horizon
+    is_fixed = isinstance(horizon, End) and horizon.depends_on_windows
     for _ in range(T0_CLASS_BOUND):
         if first > hi:
             return
-        room = Room(hi - first)
-        t0 = moving(first, room) if first < hi else first
+        room = Room(0 if is_fixed else hi - first)
+        t0 = moving(first, room) if room.most else first
         result = run(begin_at(planned, t0))
         last = first + room.most
         yield T0Class(last, first, last), result
@@ -73,4 +77,4 @@ def begin_at(planned: Plan, t0: int) -> Plan:
         opens = require(window.not_earlier(view.spec, t0, semantics.not_before))
         frame = window.frame(view.spec, semantics.closure, opens, semantics.partial)
         views.append(replace(view, t0=opens, frame=frame))
-    return replace(planned, views=tuple(views))
+    return with_horizon_of_windows(replace(planned, views=tuple(views)))

@@ -55,7 +55,7 @@ RANGES = {
     "allowed_lateness": (0, 1),
 }
 REPORTS = tuple(
-    frozenset(report) for size in range(1, 5) for report in combinations(Condition, size)
+    frozenset(report) for size in range(1, 6) for report in combinations(Condition, size)
 )
 # Fields whose values mean something only with one another (SEM-2, QRY-5); no field is in two
 # groups, and none refers to a later one.

@@ -107,7 +107,7 @@ STATIC = [
     frozenset([TRIPLES[0], (*TRIPLES[1], "<urn:w1>"), (*TRIPLES[2], "<urn:g>")]),
 ]
 KEYS = [("subject",), ("object",), ("urn:p",), ("subject", "urn:p"), ("predicate",)]
-REPORTS = [frozenset(report) for size in range(1, 5) for report in combinations(Condition, size)]
+REPORTS = [frozenset(report) for size in range(1, 6) for report in combinations(Condition, size)]
 KINDS = [kind for kind in WindowKind if kind is not WindowKind.TUPLE]
 CLOSING = Semantics(
     **PLAIN | {"t0": 0, "closure": "[)", "report": "window-close,non-empty", "tick": "tuple"},
@@ -276,7 +276,7 @@ def draw_case(rng: Random) -> Case:
     after = rng.randint(1, 12) + max(apps, default=near)
     narrowest = min((window.span for window in windows if window.span), default=2)
     is_bordered = any(window.kind in BORDERED for window in windows)
-    of_instants = report & {Condition.CLOSE, Condition.PERIODIC}
+    of_instants = any(condition.is_on_instants for condition in report)
     is_marked = any(window.triggers for window in windows)
     semantics = Semantics(
         t0=t0,
@@ -302,7 +302,7 @@ def draw_case(rng: Random) -> Case:
         r2s=r2s,
         base=member(Base) if r2s in (R2S.ISTREAM, R2S.DSTREAM) else None,
         empty=member(Empty),
-        horizon=rng.choice((End.NONE, End.FLUSH, after)),
+        horizon=rng.choice((*End, after)),
         instant=member(Instant),
         allowed_lateness=disorder,
     )

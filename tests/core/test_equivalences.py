@@ -55,7 +55,7 @@ from refengine.model.elements import Bag, Triple
 from refengine.strategies import semantics, streams, windows
 
 BODY = Body("SELECT ?o { ?s ?p ?o }")
-CLOSE, CHANGE, NON_EMPTY, PERIODIC = Condition
+CLOSE, CHANGE, NON_EMPTY, PERIODIC, ARRIVAL = Condition
 
 
 Result = TypeVar("Result")
@@ -301,15 +301,20 @@ def without(side: Side, condition: Condition) -> Side:
     others = side.semantics.report - {condition}
     if not others:
         raise Beyond
-    gap = side.semantics.missed_instants if others & {CLOSE, PERIODIC} else MissedInstants.ALL
+    gap = (
+        side.semantics.missed_instants
+        if others & {CLOSE, PERIODIC, ARRIVAL}
+        else MissedInstants.ALL
+    )
     fields = {} if PERIODIC in others else {"period": None, "anchor": None}
     return side.but(report=others, missed_instants=gap, **fields)
 
 
 @law(
-    "Under a report with window close, with content change, if any, against the last report, and "
-    "with all windows of a gap: the three ticks.",
+    "Under a report with window close, without `arrival`, with content change, if any, against "
+    "the last report, and with all windows of a gap: the three ticks.",
     "with window close",
+    "without `arrival`",
     "with content change, if any, against the last report",
     "with all windows of a gap",
     because=(
@@ -319,6 +324,7 @@ def without(side: Side, condition: Condition) -> Side:
 )
 def three_ticks(side: Side) -> None:
     side = presume("with window close", side, report=side.semantics.report | {CLOSE})
+    side = presume("without `arrival`", side, report=side.semantics.report - {ARRIVAL} or {CLOSE})
     side = presume(
         "with content change, if any, against the last report",
         side,
@@ -651,7 +657,7 @@ def all_of_a_gap_is_the_latest(side: Side) -> None:
 
 def gaps_of(side: Side) -> None:
     """The law, of one report."""
-    if not side.semantics.report & {CLOSE, PERIODIC}:
+    if not side.semantics.report & {CLOSE, PERIODIC, ARRIVAL}:
         raise Beyond
     every, latest = (
         side.but(missed_instants=MissedInstants.ALL).seen(),

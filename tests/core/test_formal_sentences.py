@@ -10,7 +10,6 @@ from functools import cache
 from itertools import combinations
 
 import pytest
-from formal_program import DEFINITIONS
 
 from conformance.certificates.formal import FOLDER
 from conformance.corpus.rule_texts import read_specification, rule_paragraphs
@@ -175,7 +174,7 @@ def definitions_by_rule() -> dict[str, set[str]]:
     """Return the definitions of each rule that a comment names: those on the comment's line, and
     those from there to the next comment that names a rule.
     """
-    source = DEFINITIONS.read_text(encoding="utf-8")
+    source = sources()["Definitions.v"] + sources()["Arriving.v"]
     comments = [
         (source.rfind("\n", 0, found.start()) + 1, rules_in(found[1]))
         for found in re.finditer(r"\(\*(.*?)\*\)", source, re.DOTALL)
@@ -199,7 +198,8 @@ def linked_definitions() -> dict[str, set[str]]:
     for paragraph in rule_paragraphs(read_specification()):
         linked.setdefault(paragraph.rule, set())
         for shared, name in re.findall(
-            r"\*Functions?\* (of both |of the three |)`.*? \[`(\w+)`\]\(refengine/formal/Defini",
+            r"\*Functions?\* (of both |of the three |)`.*? \[`(\w+)`\]"
+            r"\(refengine/formal/(?:Defini|Arriv)",
             paragraph.text,
         ):
             for rule in list(linked)[-SHARED[shared] :]:
@@ -209,7 +209,9 @@ def linked_definitions() -> dict[str, set[str]]:
 
 @pytest.mark.parametrize("section", ["MOD", "WIN", "TICK", "REP", "R2R", "R2S", "ENG"])
 def test_each_rule_links_to_its_definition(section: str):
-    """In `Definitions.v` a comment at the definition names the rule. Of §7, few rules have one."""
+    """In `Definitions.v` or `Arriving.v` a comment at the definition names the rule. Of §7, few
+    rules have one.
+    """
     defined, linked = definitions_by_rule(), linked_definitions()
     ours = {rule for rule in rules(read_specification()) if rule.split("-")[0] == section}
     named = {rule for rule in defined if rule.split("-")[0] == section}
