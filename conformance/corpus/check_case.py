@@ -177,8 +177,16 @@ def _in_parts(
 def _by_pushes(
     case_query: Query, streams: Mapping[str, Stream], chosen: Semantics, **options: Any
 ) -> Iterator[engine.Report]:
-    """Yield the reports of a query whose elements are pushed one after the other."""
-    pushed = Engine(case_query, streams, chosen, definition=True, **options)
+    """Yield the reports of a query whose elements are pushed one after the other; those of the
+    engine, where the windows need the streams whole.
+    """
+    try:
+        pushed = Engine(case_query, streams, chosen, definition=True, **options)
+    except Unsupported as error:
+        if error.rule != "ENG-8":
+            raise
+        yield from engine.evaluate(case_query, streams, chosen, **options)
+        return
     for name, element in order_of_pushes(case_query, streams, chosen):
         yield from pushed.push_element(name, element)
     yield from pushed.finish()

@@ -231,7 +231,7 @@ def draw_fields(rng: random.Random, query: Query, streams: Mapping[str, Stream])
     if is_differing and r2s not in is_differing:
         r2s = query.r2s  # a base belongs to the one that is named
     is_batched = all(element.batch is not None for source in streams.values() for element in source)
-    earliest = rng.choice([None] * 5 + [times[0] + rng.randint(-4, 4)])
+    earliest = rng.choice([None] * 4 + [times[0] + rng.randint(-4, 4)])
     ticks = [Tick.TUPLE] * 2 + [tick for tick in Tick if is_batched or tick is not Tick.BATCH]
     is_aligned = t0 in (T0.EPOCH, T0.EPOCH_LATEST)
     formula = is_formula(t0)
