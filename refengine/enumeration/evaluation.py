@@ -47,22 +47,18 @@ class Enumeration(Relations):
         self.late = [element for name in self.elements for element in self.dropped(streams[name])]
         self.ids = {window: self.element_ids(window) for window in windows}
         self.arrivals = self.merged()
-        self.place_windows()
-        self.arrivals += self.sentinel()
-        self.place_windows()
+        for following in (list[Arrival], self.sentinel):  # which may depend on where windows lie
+            self.arrivals = self.arrivals + following()
+            self.integers = self.all_integers()
+            self.t0s = {window: self.opens_first(window) for window in windows}
+            opening = [window for window in windows if self.t0s[window] is not None]
+            self.s0s = {window: self.s0(window) for window in opening}
+            self.start = self.first_start()
+            self.sequences = {window: self.sequence(window) for window in opening}
 
         # for speed alone: what these return is remembered
         for name in ("current", "scope", "content"):
             setattr(self, name, cache(getattr(self, name)))
-
-    def place_windows(self) -> None:
-        """WIN-3: Set where windows lie, as far as the arrivals go."""
-        self.integers = self.all_integers()
-        self.t0s = {window: self.opens_first(window) for window in self.windows}
-        opening = [window for window in self.windows if self.t0s[window] is not None]
-        self.s0s = {window: self.s0(window) for window in opening}
-        self.start = self.first_start()
-        self.sequences = {window: self.sequence(window) for window in opening}
 
     # The arrivals and what follows them: ENG-5, ENG-1
 
@@ -117,9 +113,8 @@ class Enumeration(Relations):
         if window.kind not in (WindowKind.TIME, WindowKind.RANGE, WindowKind.NOW):
             return self.start
         begun = [one for one in self.sequences[window] if one.instants[0] <= end + window.lag]
-        lasts = [one.instants[-1] for one in begun]
-        arrivals = [Arrival(None, 0, t, math.inf, 0) for t in self.integers]
-        return next(one.app for one in arrivals if lasts == [] or self.own(one) > lasts[-1])
+        at_0 = Arrival(None, 0, 0, math.inf, 0)
+        return max([one.instants[-1] + 1 for one in begun], default=end) - self.own(at_0)
 
     def reach(self, window: Window) -> int:
         """ENG-1, WIN-20: Return how long after an element's end a window can still show it: ω and

@@ -13,7 +13,7 @@ from refengine.core.values import (
     MissedInstants,
     Trigger,
 )
-from refengine.enumeration.inputs import Arrival, Content, QueryReport, ShownWindow, WindowInstance
+from refengine.enumeration.inputs import Content, QueryReport, ShownWindow, WindowInstance
 from refengine.enumeration.ticks import Ticks
 from refengine.model.elements import Triple
 from refengine.model.errors import require
@@ -54,24 +54,19 @@ class Reports(Ticks):
         period = require(self.semantics.period)
         return anchor is not None and (self.border(t) - anchor) % period == 0
 
-    def brings(self, window: Window, arrival: Arrival | None, t: int) -> bool:
-        """REP-13: Return whether an arrival is of a window's stream, and t its own instant."""
-        if arrival is None or arrival.stream != window.stream:
-            return False
-        return self.own(arrival) == t
+    def comes(self, window: Window, t: int) -> bool:
+        """REP-13: Return whether t is the own instant of an arrival of a window's stream."""
+        return any(self.own(one) == t and one.stream == window.stream for one in self.since)
 
-    def is_about(self, number: int, arrival: Arrival | None, t: int) -> bool:
-        """REP-13: Return whether a visit is about a window: all are where it is of no arrival."""
+    def visits(self, t: int) -> list[list[int]]:
+        """REP-13: Return how often the query is tested at t, each time with the numbers of the
+        windows that it may be reported for: all, or once for each arrival those over its stream.
+        """
+        numbers = list(range(len(self.windows)))
         if Condition.ARRIVAL not in self.semantics.report:
-            return True
-        return self.brings(self.windows[number], arrival, t)
-
-    def visits(self, t: int) -> list[Arrival | None]:
-        """REP-13: Return the arrivals for each of which the query is tested at t, or None, once."""
-        came = [arrival for arrival in self.since if self.own(arrival) == t]
-        if Condition.ARRIVAL not in self.semantics.report or not came:
-            return [None]
-        return [*came]
+            return [numbers]
+        came = [one.stream for one in self.since if self.own(one) == t]
+        return [[n for n in numbers if self.windows[n].stream == name] for name in came] or [[]]
 
     def compared_with(self) -> tuple[Content, ...]:
         """REP-8: Return the contents that content change compares with: those last reported, or
@@ -129,7 +124,7 @@ class Reports(Ticks):
             case Condition.PERIODIC:
                 return self.is_periodic(window, t)
             case Condition.ARRIVAL:
-                return any(self.brings(window, arrival, t) for arrival in self.since)
+                return self.comes(window, t)
 
     def timely(self, number: int, instants: list[int], k: int) -> list[int]:
         """REP-5: Return those instants at which all conditions on the instant (close, periodic,
@@ -201,10 +196,9 @@ class Reports(Ticks):
         numbers = range(len(self.windows))
         timely = [self.timely(number, instants, k) for number in numbers]
         for t in instants:
-            for arrival in self.visits(t):
-                # the windows that the arrival is not about are left out (REP-13)
-                about = [n for n in numbers if self.is_about(n, arrival, t) and t in timely[n]]
-                if self.fires([n in about and self.worthy(n, t, k) for n in numbers]):
+            for about in self.visits(t):
+                timely_here = [n for n in about if t in timely[n]]
+                if self.fires([n in timely_here and self.worthy(n, t, k) for n in numbers]):
                     yield t
                 self.previous = self.contents(t, k)
 
