@@ -231,8 +231,8 @@ class Arrivals:
 
     def __init__(self, query: Query, streams: Iterable[str], semantics: Semantics) -> None:
         declared = list(streams)
-        refuse_needed_end(semantics, "ENG-8")
         specs = [view.spec for view in plan_without_elements(query, declared, semantics).views]
+        refuse_needed_end(semantics, "ENG-8")
         self.semantics = semantics
         self.declared = declared
         self.specs = specs

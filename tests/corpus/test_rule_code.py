@@ -14,7 +14,7 @@ from tools.make_tables import with_code
 from tools.rule_code import PACKAGE, RuleCode, code_parts, functions, functions_in, named_rules
 
 SPEC = (Path(__file__).resolve().parents[2] / "SPEC.md").read_text(encoding="utf-8")
-MOST_WORDS = 2450  # of all code that SPEC.md shows
+MOST_WORDS = 2500  # of all code that SPEC.md shows
 SECTIONS = ("WIN", "TICK", "REP", "R2S", "ENG")
 OTHER_RULES = ("MOD-2", "MOD-3", "R2R-1", "R2R-8", "R2R-9", "R2R-22")
 
