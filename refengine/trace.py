@@ -148,6 +148,8 @@ def _condition(
             return f"REP-2 content change is of {change}, against the {against}"
         case Condition.NON_EMPTY:
             return f"REP-3 non-empty {_holds(bool(content))}"
+        case Condition.ARRIVAL:
+            return f"REP-13 arrival {_holds(True)}: an element came whose own instant is {t}"
         case Condition.PERIODIC:
             holds = _holds(bool(report.periodic_instants(semantics, view, range(t, t + 1))))
             since = report.anchor(semantics, view)

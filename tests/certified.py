@@ -144,7 +144,10 @@ def repeat_evaluation(rng: random.Random, document: Document) -> bool:
 def change_instant(rng: random.Random, document: Document) -> bool:
     if (evaluation := _evaluation(rng, document)) is None:
         return False
-    evaluation[rng.choice(["t", "arrival"])] += rng.choice([-1, 1])
+    changed, step = rng.choice(["t", "arrival"]), rng.choice([-1, 1])
+    if changed == "arrival" and evaluation[changed] == 0:
+        step = 1  # a negative one is no arrival
+    evaluation[changed] += step
     return True
 
 

@@ -117,9 +117,14 @@ def is_meant(query: Query, semantics: Semantics) -> bool:
     is_triggered = semantics.trigger is not Trigger.EXPLICIT or any(
         spec.triggers for spec in query.windows
     )
-    return (
-        is_based and is_closing and is_triggered and is_bordered == (semantics.closure is not None)
+    closure = semantics.closure
+    has_instants = closure is None or all(
+        spec.size is None or spec.size >= closure.least_size
+        for spec in query.windows
+        if spec.kind in BORDERED
     )
+    is_fit = is_bordered == (closure is not None) and has_instants
+    return is_based and is_closing and is_triggered and is_fit
 
 
 def every_value(

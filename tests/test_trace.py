@@ -384,6 +384,7 @@ UNTRACED = {
     "WIN-6": "the ids of a tuple-based window are in the line of WIN-5",
     "WIN-7": "t0 shows in the borders of WIN-3",
     "WIN-10": "t0 shows in the borders of WIN-3",
+    "WIN-21": "t0 shows in the borders of WIN-3",
     "WIN-11": "it says which windows are reported; a clipped one shows in the line of WIN-5",
     "WIN-13": "it says what a window holds, which is in the line of WIN-8",
     "WIN-16": "the ids that it counts are in the line of WIN-5",

@@ -179,7 +179,7 @@ WRONG: list[tuple[str, Callable[[], object], str]] = [
     (
         "judge: a closure",
         lambda: judge(QUERY, STREAMS, PROFILE, TOLD, windows=[(0, 10)], window_closure="["),
-        "window_closure: ORA-11: must be one of [), (], [], or None, got '['",
+        "window_closure: ORA-11: must be one of [), (], [], (), or None, got '['",
     ),
     (
         "judge: a witness",

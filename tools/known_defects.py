@@ -55,7 +55,7 @@ DEFECTS = (
         "closure-closed", both("closure=[] (WIN-2)", "WIN-2 both borders belong to every window")
     ),
     Defect("closure-left-open", both("closure=(] (WIN-2)")),
-    Defect("closure-open", both("WIN-2 border elements are lost")),
+    Defect("closure-open", both("closure=() (WIN-2)", "WIN-2 border elements are lost")),
     Defect("tick-instant", {"change": ("tick=time (TICK-1)", "TICK-1 complete instants only")}),
     Defect("tick-batch", {"change": ("tick=batch (TICK-1)",)}),
     Defect("t0-first", both("t0=first-element (WIN-3)")),

@@ -1,8 +1,8 @@
 """Write the generated parts of the specification: `python -m tools.make_tables` (`--check`: only
 say whether they are up to date).
 
-They are the table of profiles and each rule's code from the enumeration in SPEC.md, the table of
-every value of every field in docs/values.md (its rule, a case that has the value and a wrong engine
+They are each rule's code from the enumeration in SPEC.md and docs/firings.md, the table of every
+value of every field in docs/values.md (its rule, a case that has the value and a wrong engine
 that this case catches), and the lists of docs/laws.md.
 """
 
@@ -13,7 +13,6 @@ import sys
 from pathlib import Path
 
 from conformance.corpus import specification
-from refengine.core import profiles
 from tools import laws, rule_code
 from tools.generated_parts import replace_part, write_or_check
 
@@ -22,11 +21,6 @@ SPEC = ROOT / "SPEC.md"
 VALUES = ROOT / "docs" / "values.md"
 FIRINGS = ROOT / "docs" / "firings.md"
 LAWS = ROOT / "docs" / "laws.md"
-
-
-def with_profiles(text: str) -> str:
-    """Return the text of SPEC.md with the table of profiles made anew."""
-    return replace_part(text, "table: profiles", "\n".join(profiles.markdown(profiles.table())))
 
 
 def with_code(text: str) -> str:
@@ -46,11 +40,6 @@ def rules_without_place() -> list[str]:
     pages = [page.read_text(encoding="utf-8") for page in (SPEC, FIRINGS)]
     marked = {rule for text in pages for rule in rule_code.marked_rules(text)}
     return sorted(set(rule_code.code_parts(rule_code.functions())) - marked)
-
-
-def with_generated_parts(text: str) -> str:
-    """Return the text of SPEC.md with its table of profiles and the code of its rules anew."""
-    return with_code(with_profiles(text))
 
 
 def with_values(text: str) -> str:
@@ -79,7 +68,7 @@ def main() -> int:
             "python -m tools.make_tables",
         )
         for page, update in (
-            (SPEC, with_generated_parts),
+            (SPEC, with_code),
             (FIRINGS, with_code),
             (VALUES, with_values),
             (LAWS, with_laws),

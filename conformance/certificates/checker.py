@@ -43,11 +43,12 @@ FORMAT: Json = json.loads("""{
   ["window-close|content-change|non-empty|periodic"], "horizon": "int|none|flush", "collection":
   "bag|set", "empty": "emit|suppress|once", "base": "null|previous|previous-new", "r2s":
   "Rstream|Istream|Dstream|append", "instant": "close|evaluation|trigger|eager"}}]}""")
-ONE_VALUE = """offset=null slide=stated exact_gap=parts expired_session=gone session_border=gap
-close_rule=reached change_baseline=last-report change_scope=elements expiry_seen=replayed
-missed_instants=all tick=tuple trigger=any reported_windows=active early_count=null
-early_period=null panes=accumulating consumption=unrestricted allowed_lateness=reject
-late_for=stream watermark=null watermark_delay=null expiry_rule=null clock=stream"""
+ONE_VALUE = """offset=null slide=stated not_before=null exact_gap=parts expired_session=gone
+session_border=gap close_rule=reached change_baseline=last-report change_scope=elements
+expiry_seen=replayed missed_instants=all tick=tuple trigger=any reported_windows=active
+early_count=null early_period=null panes=accumulating consumption=unrestricted
+allowed_lateness=reject late_for=stream watermark=null watermark_delay=null expiry_rule=null
+clock=stream"""
 FIELDS = FORMAT["attempts"][0]["semantics"]
 FIELDS |= dict(field.split("=") for field in ONE_VALUE.split())
 FORMAT["profile"]["fields"] = {name: [words] for name, words in FIELDS.items()}

@@ -14,6 +14,7 @@ INTEGER = "an integer"
 INTEGERS = {
     "t0": "WIN-3",
     "offset": "WIN-10",
+    "not_before": "WIN-21",
     "period": "REP-4",
     "anchor": "REP-4",
     "horizon": "ENG-1",
@@ -25,6 +26,7 @@ INTEGERS = {
 NONES = {
     "offset": "SEM-2",
     "closure": "QRY-5",
+    "not_before": "WIN-21",
     "period": "SEM-2",
     "anchor": "SEM-2",
     "base": "SEM-2",

@@ -19,7 +19,7 @@ from conformance.wrong_engines.engines import (
 from conformance.wrong_engines.wrong_engine import Right, wrong
 from refengine.core import engine, report, window
 from refengine.core.engine import Evaluation, Plan, Stretch
-from refengine.core.query import Query, Window, WindowKind
+from refengine.core.query import Query, WindowKind
 from refengine.core.report import Firing
 from refengine.core.semantics import Semantics
 from refengine.core.values import End, Instant, MissedInstants
@@ -87,14 +87,27 @@ def nothing_follows(right: Right, *values: Any) -> None:
 )
 def the_end_is_a_flush(
     right: Right,
-    windows: Sequence[Window],
+    views: Sequence[WindowView],
     elements: Sequence[Element],
-    end: int | End,
+    semantics: Semantics,
 ) -> Any:
     """Closes the open windows at the end of the stream."""
-    if end is End.NONE:
-        end = End.FLUSH
-    return right(windows, elements, end)
+    if semantics.horizon is End.NONE:
+        semantics = replace(semantics, horizon=End.FLUSH)
+    return right(views, elements, semantics)
+
+
+@wrong("ENG-1", replaces=engine.horizon)
+def the_last_window_is_a_flush(
+    right: Right,
+    views: Sequence[WindowView],
+    elements: Sequence[Element],
+    semantics: Semantics,
+) -> Any:
+    """Goes on after the last window of the last element has closed."""
+    if semantics.horizon is End.LAST_WINDOW:
+        semantics = replace(semantics, horizon=End.FLUSH)
+    return right(views, elements, semantics)
 
 
 @wrong("QRY-5", replaces=engine.plan, half="a tuple-based window is the only window of its query")

@@ -10,6 +10,7 @@ from conformance.wrong_engines.wrong_engine import Right, wrong
 from refengine.core import keys, window
 from refengine.core.plan import Plan
 from refengine.core.schedule import Evaluation
+from refengine.core.semantics import Semantics
 from refengine.core.window import WindowView
 
 
@@ -25,14 +26,13 @@ def all_keys_have_one_time(right: Right, view: WindowView, planned: Plan) -> boo
     return False
 
 
-@wrong("WIN-24", replaces=keys.view_of_key, half="t0 and the anchor")
+@wrong("WIN-24", replaces=window.view_of_key, half="t0, the offset and the anchor")
 def windows_of_all_keys_begin_together(
-    right: Right, planned: Plan, indices: Sequence[int]
+    right: Right, of_all: WindowView, indices: Sequence[int], semantics: Semantics
 ) -> WindowView:
     """Begins the windows of each key at the first element of the stream."""
-    (view,) = planned.views
-    found: WindowView = right(planned, indices)
-    return replace(found, t0=view.t0, frame=view.frame)
+    found: WindowView = right(of_all, indices, semantics)
+    return replace(found, t0=of_all.t0, frame=of_all.frame)
 
 
 @wrong("WIN-24", replaces=keys.plans_of_keys, half="then of the keys' first elements")

@@ -204,7 +204,11 @@ def _members_of_period(semantics: Semantics, view: WindowView, span: range, shif
     return progression(since + shift, semantics.period, span)
 
 
-@wrong("REP-4", replaces=report.periodic_instants, half="For `[)` the border instant at t is t+1")
+@wrong(
+    "REP-4",
+    replaces=report.periodic_instants,
+    half="For `[)` and `()` the border instant at t is t+1",
+)
 def beats_at_the_instant(
     right: Right, semantics: Semantics, view: WindowView, span: range
 ) -> range:

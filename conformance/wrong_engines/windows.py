@@ -91,6 +91,15 @@ def border_elements_are_lost(right: Right, closure: Closure | None) -> tuple[int
     return 1, -1
 
 
+@wrong("WIN-2", replaces=window.borders)
+def an_open_window_has_a_border(right: Right, closure: Closure | None) -> tuple[int, int]:
+    """Counts the lower border of a window to which neither belongs."""
+    if closure is Closure.OPEN:
+        return 0, -1
+    low, high = right(closure)
+    return low, high
+
+
 @wrong(
     "WIN-3",
     replaces=window.frame,

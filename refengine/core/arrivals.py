@@ -16,7 +16,7 @@ from refengine.core.growing import GrowingElements, GrowingList
 from refengine.core.plan import Plan, horizon, next_id, plan_without_elements, sentinel
 from refengine.core.query import Query, Window, WindowKind
 from refengine.core.semantics import Semantics
-from refengine.core.values import AllowedLateness, Anchor
+from refengine.core.values import AllowedLateness, Anchor, Offset
 from refengine.core.window import Content, WindowView
 from refengine.model import elements as model
 from refengine.model.elements import (
@@ -231,6 +231,14 @@ def pair(before: Element | None, element: Element) -> list[Element]:
     return [before, element]
 
 
+def refuse_needed_end(semantics: Semantics, rule: str) -> None:
+    """ENG-6, ENG-8: Refuse windows that lie where the last element says. Raises Unsupported."""
+    offset = semantics.offset
+    if isinstance(offset, Offset) and offset.needs_last_element:
+        reason = f"offset={offset} needs the last element, so streams are needed whole"
+        raise Unsupported(reason, rule=rule, place="offset")
+
+
 class Arrivals:
     """ENG-8: The plan of a query over streams whose elements come one at a time.
 
@@ -242,6 +250,7 @@ class Arrivals:
         declared = list(streams)
         specs = [view.spec for view in plan_without_elements(query, declared, semantics).views]
         refuse_whole_streams(query, semantics)
+        refuse_needed_end(semantics, "ENG-8")
         self.semantics = semantics
         self.declared = declared
         self.specs = specs
@@ -359,7 +368,7 @@ class Arrivals:
         if self.semantics.tick.needs_batches and not is_late:
             tick.batch_id(element)  # raises if it has none
         if isinstance(self.semantics.horizon, int):
-            horizon(self.specs, [element], self.semantics.horizon)  # raises if it is not after that
+            horizon(self.plan.views, [element], self.semantics)  # raises if it is not after that
 
     def advance(self, instant: int) -> range:
         """Take it that no element before an instant comes any more, and return the places of the

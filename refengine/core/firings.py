@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import groupby
+from operator import itemgetter
 from typing import NamedTuple
 
 from refengine.core import report
@@ -16,6 +18,7 @@ from refengine.core.schedule import (
     Evaluation,
     Schedule,
     WindowContent,
+    interval_with_arrivals,
     refuse_too_many_reports,
 )
 from refengine.core.values import Condition, SessionBorder
@@ -82,19 +85,38 @@ class FiringSchedule(Schedule):
         interval = self.look_at(k)
         if interval is None:
             return
+        own = self.planned.own[k]
+        interval = interval_with_arrivals(interval, own, self.report_state.arrived)
         for stretch in self.stretches(k, interval):
             touched = self.take_in(stretch.start, k)
             if not interval:
                 break
-            for t, held, is_late in self.candidates(k, interval, stretch, touched):
-                if self.fires(held, t, k, is_late):
-                    for evaluation in self.show(held, t, k):
-                        self.report_state.count += 1
-                        refuse_too_many_reports(
-                            self.report_state.count, self.max_reports, self.planned, k
-                        )
-                        yield iter((evaluation,))
+            candidates = self.candidates(k, interval, stretch, touched)
+            for t, group in groupby(candidates, key=itemgetter(0)):
+                here = list(group)
+                for visit, is_of_window in enumerate(self.visits(t)):
+                    for _, held, is_late in here:
+                        is_early = visit == 0 and not is_late and self.is_early(held, t, k)
+                        if (is_of_window and self.fires(held, t, k, is_late)) or is_early:
+                            yield from map(self.counted, self.show(held, t, k))
         self.forget(self.planned.own[k])
+
+    def counted(self, evaluation: Evaluation) -> Iterator[Evaluation]:
+        """ENG-3: Count an evaluation, and return it as a group. Raises TooManyReports."""
+        self.report_state.count += 1
+        refuse_too_many_reports(
+            self.report_state.count, self.max_reports, self.planned, evaluation.arrival
+        )
+        return iter((evaluation,))
+
+    def visits(self, t: int) -> list[bool]:
+        """REP-13: Return how often windows are tested at t: once, or, if the report is of arrivals,
+        for each one that came; and each time whether it is of the window's stream.
+        """
+        if Condition.ARRIVAL not in self.planned.semantics.report:
+            return [True]
+        came = [bool(one.windows) for one in self.report_state.arrived if one.own == t]
+        return came or [False]
 
     # What windows hold: WIN-8, WIN-22, WIN-23
 
@@ -243,7 +265,7 @@ class FiringSchedule(Schedule):
         an instant of the windows.
         """
         found: list[tuple[int, HeldWindow, bool]] = []
-        if self.planned.semantics.report <= {Condition.CLOSE, Condition.PERIODIC}:
+        if all(condition.is_on_instants for condition in self.planned.semantics.report):
             self.add_windows_without_elements(stretch, self.planned.own[k])
         for window in self.windows:
             if window.last < self.start:
@@ -264,9 +286,14 @@ class FiringSchedule(Schedule):
             return
         known = {window.number for window in self.windows}
         numbers: Iterable[int]
+        if Condition.ARRIVAL in self.planned.semantics.report:
+            came = [one.own for one in self.report_state.arrived if one.own in stretch]
+            stretch = range(came[0], came[-1] + 1) if came else range(0)
         if Condition.CLOSE in self.planned.semantics.report:
             closing = report.timely_instants(self.planned.semantics, view, stretch, own)
             numbers = ((t - frame.last) // frame.slide for t in closing)
+        elif not stretch:
+            return
         else:
             numbers = self.numbers_open(stretch)
         for n in numbers:
@@ -297,7 +324,9 @@ class FiringSchedule(Schedule):
         if semantics.early_period is not None:
             high = borders(semantics.closure)[1]
             found.update(report.progression(high, semantics.early_period, span))
-        if Condition.CLOSE in semantics.report:
+        if Condition.ARRIVAL in semantics.report:
+            found.update(one.own for one in self.report_state.arrived if one.own in span)
+        elif Condition.CLOSE in semantics.report:
             found.update({window.last} & {*span[-1:]})
         elif Condition.PERIODIC in semantics.report:
             found.update(report.periodic_instants(semantics, view, span))
@@ -306,13 +335,11 @@ class FiringSchedule(Schedule):
         return found
 
     def fires(self, window: HeldWindow, t: int, k: int, is_late: bool) -> bool:
-        """REP-14, REP-15: Return whether a window is reported at t: because all conditions hold, or
-        early. `is_late` is whether it has closed, and taken in a late element.
+        """REP-14: Return whether all conditions hold for a window at t. `is_late` is whether it has
+        closed, and taken in a late element.
         """
         named = self.planned.semantics.report
-        if all(self.holds(condition, window, t, k, is_late) for condition in named):
-            return True
-        return not is_late and self.is_early(window, t, k)
+        return all(self.holds(condition, window, t, k, is_late) for condition in named)
 
     def holds(
         self, condition: Condition, window: HeldWindow, t: int, k: int, is_late: bool
@@ -331,6 +358,8 @@ class FiringSchedule(Schedule):
                 return report.is_non_empty(self.pane(window))
             case Condition.PERIODIC:
                 return bool(report.periodic_instants(semantics, view, range(t, t + 1)))
+            case Condition.ARRIVAL:
+                return any(self.visits(t))
 
     def closes(self, window: HeldWindow, t: int, k: int) -> bool:
         """REP-14, WIN-23: Return whether t is a window's last instant, and before the own instant

@@ -82,9 +82,7 @@ def of_stream(keyed: PlanOfKey, at: Evaluation) -> Evaluation:
 def plans_of_keys(planned: Plan) -> list[PlanOfKey]:
     """WIN-24: Return the plan of each key's window, in the order of their first elements."""
     (view,) = planned.views
-    indices: dict[tuple[str, ...], list[int]] = {}
-    for index, key in enumerate(view.keys):
-        indices.setdefault(key, []).append(index)
+    indices = window.indices_of_keys(view)
     return [plan_of_key(planned, key, found) for key, found in indices.items()]
 
 
@@ -92,8 +90,8 @@ def plan_of_key(planned: Plan, key: tuple[str, ...], indices: Sequence[int]) -> 
     """WIN-24: Return the plan of one key's window: of its elements alone, at the arrivals of the
     whole stream, or of the key.
     """
-    view = view_of_key(planned, indices)
     semantics = planned.semantics
+    view = window.view_of_key(planned.views[0], indices, semantics)
     mine = {*(view.elements[n].sys for n in range(len(indices)))}
     is_mine = [arrival.sys in mine for arrival in planned.arrivals]
     has_sentinel = bool(planned.arrivals) and is_sentinel(planned, len(planned.arrivals) - 1)
@@ -116,16 +114,3 @@ def sees_own_alone(view: WindowView, planned: Plan) -> bool:
     since its instants are ids.
     """
     return planned.semantics.clock.is_of_key or view.spec.kind is WindowKind.TUPLE
-
-
-def view_of_key(planned: Plan, indices: Sequence[int]) -> WindowView:
-    """WIN-24: Return the window of one key, over its elements. Where t0 is given, it is that of all
-    keys.
-    """
-    (view,) = planned.views
-    semantics = planned.semantics
-    elements = tuple(view.elements[index] for index in indices)
-    found = window.view(replace(view.spec, by=()), elements, semantics)
-    if isinstance(semantics.t0, int) or semantics.t0.needed_instant == "registered":
-        return replace(found, t0=view.t0, frame=view.frame)
-    return found

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import merge
 from itertools import accumulate, chain
 from operator import attrgetter
@@ -18,7 +18,6 @@ from refengine.core.query import (
     CLOSING,
     ON_THEIR_OWN,
     Query,
-    Window,
     WindowKind,
     patterns_of,
     refuse_no_query,
@@ -26,7 +25,7 @@ from refengine.core.query import (
 from refengine.core.semantics import Semantics
 from refengine.core.static import refuse_unknown_graphs
 from refengine.core.values import R2S, T0, Condition, End
-from refengine.core.window import WindowView
+from refengine.core.window import TWO_BORDERS, WindowView
 from refengine.model.elements import (
     TIME_BOUND,
     Element,
@@ -40,6 +39,7 @@ from refengine.model.errors import (
     InvalidQuery,
     InvalidSemantics,
     RefengineError,
+    require,
 )
 from refengine.model.messages import nearest, shortened
 from refengine.sparql.grammar import place_in_body
@@ -257,7 +257,9 @@ def check_meaning(query: Query, semantics: Semantics) -> None:
             rule="QRY-5",
         )
     problems = chain(
-        _problems_of_closure(kinds, semantics), _problems_of_statements(query, semantics)
+        _problems_of_closure(kinds, semantics),
+        _problems_of_sizes(query, semantics),
+        _problems_of_statements(query, semantics),
     )
     if WindowKind.TUPLE in kinds and semantics.late_for.keeps_arrival_order:
         problem = f"a tuple-based window has no late_for={semantics.late_for}; "
@@ -278,6 +280,17 @@ def _problems_of_closure(kinds: Sequence[WindowKind], semantics: Semantics) -> I
     endless = [kind for kind in kinds if kind not in CLOSING]
     if Condition.CLOSE in semantics.report and endless:
         yield f"a window of kind {endless[0]} never closes; write report=content-change"
+
+
+def _problems_of_sizes(query: Query, semantics: Semantics) -> Iterator[str]:
+    """Yield why windows would have no instant under a closure."""
+    closure = semantics.closure
+    for spec in query.windows:
+        if closure is not None and spec.kind in TWO_BORDERS and spec.span < closure.least_size:
+            yield (
+                f"a window {closure[0]}0, {spec.span}{closure[1]} holds no instant; write "
+                f"closure=[) or a size of {closure.least_size} or more"
+            )
 
 
 def _problems_of_statements(query: Query, semantics: Semantics) -> Iterator[str]:
@@ -321,6 +334,8 @@ def _problems_of_windows_on_their_own(query: Query, semantics: Semantics) -> Ite
         yield "reported_windows=every needs a window without a lag; write reported_windows=active"
     if first.kind is WindowKind.SESSION and not is_right_open:
         yield "a session is [first, end); write closure=[)"
+    if first.kind is WindowKind.SESSION and semantics.not_before is not None:
+        yield "a session opens at its first element; write not_before=none"
     if query.r2s is not None and not query.r2s.emits_whole_answers:
         yield (
             f"the query states {query.r2s}, which compares with the answer before; "
@@ -392,7 +407,7 @@ def sentinel(
     """ENG-1: Return the element without triples that arrives at the horizon, after all others; None
     where nothing follows the last arrival.
     """
-    end = horizon([view.spec for view in views], arrivals, semantics.horizon)
+    end = horizon(views, arrivals, semantics)
     if end is None:
         return None
     before = [*arrivals, *late]
@@ -401,25 +416,46 @@ def sentinel(
     return Element(frozenset(), end, last + 1, batch + 1)
 
 
-def horizon(windows: Iterable[Window], elements: Sequence[Element], end: int | End) -> int | None:
+def with_horizon_of_windows(planned: Plan) -> Plan:
+    """ENG-1: Return a plan whose windows have moved, with the horizon that they now give."""
+    end = planned.semantics.horizon
+    if not isinstance(end, End) or not end.depends_on_windows or not planned.arrivals:
+        return planned
+    *elements, final = planned.arrivals
+    moved = require(horizon(planned.views, elements, planned.semantics))
+    own = list(planned.own)
+    if not planned.tuples:
+        own[-1] = moved + tick.shift_of_own_instants(planned.semantics)
+    return replace(planned, arrivals=(*elements, final._replace(app=moved)), own=own)
+
+
+def horizon(
+    views: Sequence[WindowView], elements: Sequence[Element], semantics: Semantics
+) -> int | None:
     """ENG-1: Return the instant to which time goes on after the last arrival: none, the one stated,
-    or for `flush` the last end of an element + the longest reach of a window + 2.
+    or for `flush` the last end of an element + the longest reach of a window + 2, and for
+    `last-window` one at which the last windows of this end have closed, and no later ones.
 
     Under the flush every non-empty window closes and the last one is emptied, whatever the closure.
     The last element ends at 12 and ω is 10: 24. Raises InvalidSemantics for a stated horizon that
     is not after the last element.
     """
-    match end:
+    match semantics.horizon:
         case End.NONE:
             return None
+        case End.FLUSH | End.LAST_WINDOW if not elements:
+            return None
         case End.FLUSH:
-            if not elements:
-                return None
-            last_end = max(
-                element.app if element.end is None else element.end for element in elements
-            )
-            return last_end + max(map(window.longest_stay, windows)) + 2
-        case int():
+            specs = [view.spec for view in views]
+            return latest_end(elements) + max(map(window.longest_stay, specs)) + 2
+        case End.LAST_WINDOW:
+            shift = tick.shift_of_own_instants(semantics)
+            last = latest_end(elements)
+            alone = chain.from_iterable(window.views_of_keys(view, semantics) for view in views)
+            closes = [window.last_instant_with(view, last + view.spec.lag) for view in alone]
+            after = [instant + 1 - shift for instant in closes if instant is not None]
+            return max([max(element.app for element in elements) + 1, *after])
+        case int() as end:
             newest = max((element.app for element in elements), default=None)
             if newest is not None and end <= newest:
                 raise InvalidSemantics(
@@ -427,6 +463,11 @@ def horizon(windows: Iterable[Window], elements: Sequence[Element], end: int | E
                     rule="ENG-1",
                 )
             return end
+
+
+def latest_end(elements: Sequence[Element]) -> int:
+    """Return the last instant of all elements' validity."""
+    return max(element.app if element.end is None else element.end for element in elements)
 
 
 def operator(query: Query, semantics: Semantics) -> R2S:

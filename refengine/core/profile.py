@@ -42,6 +42,7 @@ from refengine.core.values import (
     Instant,
     LateFor,
     MissedInstants,
+    Offset,
     Panes,
     Partial,
     ReportedWindows,
@@ -83,7 +84,7 @@ OPEN = (Between, OneOf)
 
 
 Unknown = Literal["unknown"]
-_ConditionWord = Literal["window-close", "content-change", "non-empty", "periodic"]
+_ConditionWord = Literal["window-close", "content-change", "non-empty", "periodic", "arrival"]
 _ReportWord = Literal[
     _ConditionWord,
     "window-close,content-change",
@@ -98,6 +99,14 @@ _ReportWord = Literal[
     "periodic,window-close",
     "periodic,content-change",
     "periodic,non-empty",
+    "arrival,window-close",
+    "arrival,content-change",
+    "arrival,non-empty",
+    "arrival,periodic",
+    "window-close,arrival",
+    "content-change,arrival",
+    "non-empty,arrival",
+    "periodic,arrival",
 ]
 _Time = int | datetime | Between | OneOf
 _Span = int | timedelta | Between | OneOf
@@ -106,6 +115,7 @@ _T0Word = Literal[
     "first-reach",
     "registration",
     "epoch",
+    "epoch-latest",
     "coral8",
     "oracle-cep",
     "stream",
@@ -121,10 +131,17 @@ class FieldValues(TypedDict, total=False):
     """
 
     t0: _Time | T0 | _T0Word | Unknown
-    offset: _Time | Literal["none"] | Unknown | None
-    closure: Closure | OneOf | Literal["[)", "(]", "[]", "none"] | Unknown | None
+    offset: (
+        _Time
+        | Offset
+        | Literal["first-element", "last-element", "day", "day-end", "none"]
+        | Unknown
+        | None
+    )
+    closure: Closure | OneOf | Literal["[)", "(]", "[]", "()", "none"] | Unknown | None
     slide: Slide | OneOf | Literal["stated", "ignored"] | Unknown
     partial: Partial | OneOf | Literal["suppressed", "reported", "clipped"] | Unknown
+    not_before: _Time | Literal["none"] | Unknown | None
     exact_gap: ExactGap | OneOf | Literal["joins", "parts"] | Unknown
     expired_session: ExpiredSession | OneOf | Literal["gone", "joined"] | Unknown
     session_border: SessionBorder | OneOf | Literal["gap", "last", "next"] | Unknown
@@ -149,7 +166,7 @@ class FieldValues(TypedDict, total=False):
     r2s: R2S | OneOf | Literal["Rstream", "Istream", "Dstream", "append"] | Unknown
     base: Base | OneOf | Literal["previous", "previous-new", "none"] | Unknown | None
     empty: Empty | OneOf | Literal["emit", "suppress", "once"] | Unknown
-    horizon: _Time | End | Literal["none", "flush"] | Unknown
+    horizon: _Time | End | Literal["none", "flush", "last-window"] | Unknown
     instant: Instant | OneOf | Literal["close", "evaluation", "trigger", "eager"] | Unknown
     allowed_lateness: _Span | AllowedLateness | Literal["reject"] | Unknown
     late_for: LateFor | OneOf | Literal["stream", "window", "nothing"] | Unknown

@@ -41,6 +41,7 @@ PLAIN: dict[str, Any] = {  # what the papers presume, and most engines do
     "offset": None,
     "slide": Slide.STATED,
     "partial": Partial.SUPPRESSED,
+    "not_before": None,
     "exact_gap": ExactGap.PARTS,
     "expired_session": ExpiredSession.GONE,
     "session_border": SessionBorder.GAP,

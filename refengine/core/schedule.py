@@ -59,17 +59,28 @@ class Evaluation(NamedTuple):
         return self.windows[0].content
 
 
+class Arrived(NamedTuple):
+    """REP-13: An arrival since the one last looked at: its own instant, and the windows that are
+    over its stream.
+    """
+
+    own: int
+    windows: frozenset[int]
+
+
 @dataclass
 class ReportState:
     """What the report conditions remember of the past.
 
     `reported` has each window's content as last reported, `at_instant_before` its content at the
-    instant tested before. `count` is the number of reports so far.
+    instant tested before. `count` is the number of reports so far. `arrived` are the arrivals since
+    the one last looked at, if the report is of them.
     """
 
     reported: tuple[Content, ...]
     at_instant_before: tuple[Content, ...]
     count: int = 0
+    arrived: Sequence[Arrived] = ()
 
 
 def refuse_no_bound(value: object) -> None:
@@ -98,6 +109,7 @@ class Schedule:
         self.frames: list[Frame] = []
         self.start = 0
         self.last_tick: tick.LastTick | None = None
+        self.arrived: list[Arrived] = []
 
     def groups(self) -> Iterator[Iterator[Evaluation]]:
         """Yield the evaluations of all arrivals, grouped as `evaluation_groups` groups them."""
@@ -121,6 +133,8 @@ class Schedule:
         """
         if self.last_tick is None and not self.begin():
             return None
+        is_of_arrivals = Condition.ARRIVAL in self.planned.semantics.report
+        since = self.arrived
         last = require(self.last_tick)
         arrival = self.planned.arrivals[k]
         own = self.planned.own[k]
@@ -129,10 +143,24 @@ class Schedule:
             arrival = arrival._replace(app=own - tick.shift_of_own_instants(self.planned.semantics))
 
         interval = tick.instants_of_arrival(self.planned.semantics.tick, arrival, own, last)
+        if interval is not None:
+            self.report_state.arrived = since
+            self.arrived = since = []
+        if is_of_arrivals:
+            since.append(self.arrival_at(k))
         if interval is None:
             return None
         self.last_tick = tick.LastTick(own, arrival.app, arrival.batch or 0)
         return instants(max(interval.start, self.start), interval.stop)
+
+    def arrival_at(self, k: int) -> Arrived:
+        """Return arrival k as REP-13 counts it."""
+        # no count follows the sentinel, which no arrival comes after
+        counts = self.planned.counts
+        windows = (
+            n for n, each in enumerate(counts) if k + 1 < len(each) and each[k + 1] > each[k]
+        )
+        return Arrived(self.planned.own[k], frozenset(windows))
 
     def begin(self) -> bool:
         """Set s0, where the first interval starts: the least of all windows' (ENG-5). Return False,
@@ -167,6 +195,7 @@ def groups_of_arrival(
         interval = tick.interval_with_expiry(
             semantics.expiry_seen, interval, planned.own[k], frames
         )
+    interval = interval_with_arrivals(interval, planned.own[k], state.arrived)
 
     for progressions, contents in report.choose_in_gap(
         semantics.missed_instants, reported_stretches(planned, k, interval, state, cut)
@@ -189,6 +218,15 @@ def groups_of_arrival(
             arrived = planned.counts[0][k]
             state.reported = (window.content(planned.views[0], times[0], arrived),)
         yield map(partial(_evaluation, planned.views, k, state.reported), times)
+
+
+def interval_with_arrivals(interval: range, own: int, arrived: Sequence[Arrived]) -> range:
+    """REP-13: Return the interval of an arrival, with its own instant if another one that is to be
+    reported came there: one of an earlier batch.
+    """
+    if interval.stop == own and arrived and arrived[-1].own == own:
+        return instants(interval.start, own + 1)
+    return interval
 
 
 def _merge_instants(progressions: Sequence[range], most: int) -> range | list[int]:
@@ -240,6 +278,9 @@ def reported_stretches(
     cut = cut or spans
     if planned.tuples:
         cut = stretch_of_tick
+    if Condition.ARRIVAL in semantics.report and not planned.tuples:
+        yield from reported_arrivals(planned, k, state, cut(views, arrived, interval))
+        return
     for span, tested in cut(views, arrived, interval):
         before = state.at_instant_before
         if planned.tuples and interval[1:]:
@@ -248,9 +289,51 @@ def reported_stretches(
             before = (window.content(views[0], interval[-2], *arrived),)
         state.at_instant_before = tested
         windows = zip(views, tested, state.reported, before, strict=True)
-        holding = [reportable_instants(semantics, *one, span, own) for one in windows]
+        if planned.tuples and Condition.ARRIVAL in semantics.report:
+            span = _last_id_that_arrived(planned, k, span, state.arrived)
+        holding = [range(0)]
+        if span:
+            holding = [reportable_instants(semantics, *one, span, own) for one in windows]
         if at := report.fires(semantics.trigger, views, holding):
             yield at, tested
+
+
+def _last_id_that_arrived(planned: Plan, k: int, ids: range, arrived: Sequence[Arrived]) -> range:
+    """REP-7, REP-13: Return the largest of some ids that an arrival has and at which the other
+    conditions on the instant hold, as a range; an empty one if there is none.
+    """
+    view = planned.views[0]
+    for arrival in reversed(arrived):
+        at = instants(max(ids.start, arrival.own), min(ids.stop, arrival.own + 1))
+        if report.timely_instants(planned.semantics, view, at, planned.own[k]):
+            return at
+    return range(0)
+
+
+def reported_arrivals(
+    planned: Plan, k: int, state: ReportState, stretches: Iterator[Stretch]
+) -> Iterator[Firing]:
+    """REP-13: Yield an instant and the contents for each arrival since the one last looked at, at
+    whose own instant the other conditions hold for a window over its stream. They are drawn as
+    `reported_stretches` says.
+    """
+    semantics = planned.semantics
+    own = planned.own[k]
+    for span, tested in stretches:
+        before = state.at_instant_before
+        for arrival in state.arrived:
+            if not span.start <= arrival.own < span.stop:
+                continue
+            if arrival.own != span.start:
+                before = tested  # at the instant before the content was the same
+            at = instants(arrival.own, arrival.own + 1)
+            windows = zip(planned.views, tested, state.reported, before, strict=True)
+            holding = [reportable_instants(semantics, *one, at, own) for one in windows]
+            holding = [one if n in arrival.windows else range(0) for n, one in enumerate(holding)]
+            if firing := report.fires(semantics.trigger, planned.views, holding):
+                yield firing, tested
+            before = tested
+        state.at_instant_before = tested
 
 
 def reportable_instants(

@@ -33,6 +33,7 @@ from refengine.core.values import (
     LateFor,
     MissedInstants,
     NamedValue,
+    Offset,
     Panes,
     Partial,
     ReportedWindows,
@@ -57,12 +58,15 @@ class Semantics:
     Where windows lie, and what they hold:
 
     - `t0`: where window 0 opens: an instant, a policy or a published formula (WIN-7, WIN-10).
-    - `offset`: what windows are aligned with if t0 is `epoch`; otherwise None (WIN-10).
-    - `closure`: which borders belong to a window: `[)`, `(]` or `[]`; None if no window has borders
-      (WIN-2).
+    - `offset`: what windows are aligned with if t0 is `epoch` or `epoch-latest`: an instant, the
+      `first-element`, the `last-element`, or the midnight before the first or after the last, `day`
+      or `day-end`; otherwise None (WIN-10).
+    - `closure`: which borders belong to a window: `[)`, `(]`, `[]` or `()`; None if no window has
+      borders (WIN-2).
     - `slide`: whether a stated slide is honoured: `stated`, or `ignored`, so that it is 1 (WIN-17).
     - `partial`: what becomes of windows that t0 cuts: `suppressed`, `reported` or `clipped`
       (WIN-11).
+    - `not_before`: the instant before which no window opens; None if there is none (WIN-21).
     - `exact_gap`: whether an element exactly a gap after a session `joins` it, or `parts` from it
       (WIN-23).
     - `expired_session`: whether an expired session is `gone`, or can be `joined` (WIN-23).
@@ -72,7 +76,7 @@ class Semantics:
     When they are reported:
 
     - `report`: the conditions that must all hold: some of `window-close`, `content-change`,
-      `non-empty` and `periodic` (REP-1 to REP-6).
+      `non-empty`, `periodic` and `arrival` (REP-1 to REP-6, REP-13).
     - `close_rule`: which arrival closes a window [o, c): one at c, `reached`, or one later than c,
       `passed` (TICK-6).
     - `period`: the time between the instants at which `periodic` holds; otherwise None (REP-4).
@@ -98,8 +102,9 @@ class Semantics:
     - `panes`: what a window shows when it is reported again: all, `accumulating`; what is new,
       `discarding`; or all, and what it showed before is taken back, `retracting`, or is so if it
       had other borders, `replacing` (REP-16).
-    - `horizon`: the instant to which time goes on after the last arrival: an instant, `none`, or
-      `flush`, which closes every window (ENG-1).
+    - `horizon`: the instant to which time goes on after the last arrival: an instant, `none`,
+      `flush`, which closes every window, or `last-window`, which closes those of the last element
+      (ENG-1).
 
     What is answered, and emitted:
 
@@ -129,10 +134,11 @@ class Semantics:
     """
 
     t0: int | T0
-    offset: int | None
+    offset: int | Offset | None
     closure: Closure | None
     slide: Slide
     partial: Partial
+    not_before: int | None
     exact_gap: ExactGap
     expired_session: ExpiredSession
     session_border: SessionBorder
@@ -240,7 +246,7 @@ def companions(semantics: Semantics) -> tuple[tuple[str, bool, str, str], ...]:
     return (
         ("period", is_periodic, "report is periodic", "1000"),
         ("anchor", is_periodic, "report is periodic", "0"),
-        ("offset", is_aligned, "t0 is epoch", "0"),
+        ("offset", is_aligned, f"t0 is {semantics.t0 if is_aligned else 'epoch'}", "0"),
         ("base", is_difference, "r2s is Istream or Dstream", "previous"),
         ("watermark", semantics.late_for.is_window, "late_for is window", "greatest"),
         ("watermark_delay", semantics.late_for.is_window, "late_for is window", "0"),
@@ -255,13 +261,19 @@ def value_without_meaning(semantics: Semantics) -> str | None:
         return (
             f"t0={semantics.t0} is a formula over windows (o, c]; write closure=(] or an integer t0"
         )
+    has_partial = not semantics.partial.is_without_partial_windows
+    if semantics.not_before is not None and has_partial:
+        return (
+            f"partial={semantics.partial} adds windows that open before window 0, and none opens "
+            f"before not_before={semantics.not_before}; write partial=suppressed"
+        )
     if semantics.period is not None and semantics.period <= 0:
         return f"period must be > 0, got {semantics.period}"
     on_instants = any(condition.is_on_instants for condition in semantics.report)
     if semantics.missed_instants.needs_instants and not on_instants:
         return (
             f"missed_instants={semantics.missed_instants} needs instants to choose from: "
-            "window-close or periodic; write missed_instants=all"
+            "window-close, periodic or arrival; write missed_instants=all"
         )
     if isinstance(semantics.allowed_lateness, int) and semantics.allowed_lateness < 0:
         return (

@@ -34,6 +34,7 @@ class Closure(NamedValue):
     RIGHT_OPEN = "[)", "WIN-2", "It counts the lower border of each window, and not the upper one"
     LEFT_OPEN = "(]", "WIN-2", "It counts the upper border of each window, and not the lower one"
     CLOSED = "[]", "WIN-2", "It counts both borders of each window"
+    OPEN = "()", "WIN-2", "It counts neither border of a window"
 
     @property
     def is_right_open(self) -> bool:
@@ -41,7 +42,7 @@ class Closure(NamedValue):
         match self:
             case Closure.RIGHT_OPEN:
                 return True
-            case Closure.LEFT_OPEN | Closure.CLOSED:
+            case Closure.LEFT_OPEN | Closure.CLOSED | Closure.OPEN:
                 return False
 
     @property
@@ -50,23 +51,42 @@ class Closure(NamedValue):
         match self:
             case Closure.LEFT_OPEN:
                 return True
+            case Closure.RIGHT_OPEN | Closure.CLOSED | Closure.OPEN:
+                return False
+
+    @property
+    def least_size(self) -> int:
+        """QRY-5: The least size of a window that has an instant."""
+        match self:
+            case Closure.RIGHT_OPEN | Closure.LEFT_OPEN | Closure.CLOSED:
+                return 1
+            case Closure.OPEN:
+                return 2
+
+    @property
+    def has_lower_border(self) -> bool:
+        """Whether the lower border belongs to a window."""
+        match self:
             case Closure.RIGHT_OPEN | Closure.CLOSED:
+                return True
+            case Closure.LEFT_OPEN | Closure.OPEN:
                 return False
 
 
 class Condition(NamedValue):
-    """The report conditions (REP-1 to REP-4). Pages have sentences for sets of them."""
+    """The report conditions (REP-1 to REP-4, REP-13). Pages have sentences for sets of them."""
 
     CLOSE = "window-close", "REP-1"
     CHANGE = "content-change", "REP-2"
     NON_EMPTY = "non-empty", "REP-3"
     PERIODIC = "periodic", "REP-4"
+    ARRIVAL = "arrival", "REP-13"
 
     @property
     def is_on_instants(self) -> bool:
         """REP-5: Whether the condition asks for an instant, and not for a content (REP-6)."""
         match self:
-            case Condition.CLOSE | Condition.PERIODIC:
+            case Condition.CLOSE | Condition.PERIODIC | Condition.ARRIVAL:
                 return True
             case Condition.CHANGE | Condition.NON_EMPTY:
                 return False
@@ -273,6 +293,11 @@ class T0(NamedValue):
         "WIN-10",
         "It aligns its windows with time 0 or an offset, not with the first element",
     )
+    EPOCH_LATEST = (
+        "epoch-latest",
+        "WIN-10",
+        "It begins with the last of its aligned windows that holds the first element",
+    )
     CORAL8 = "coral8", "WIN-7", "It begins its windows by Coral8's formula"
     ORACLE_CEP = "oracle-cep", "WIN-7", "It begins its windows by Oracle CEP's formula"
     STREAM = "stream", "WIN-7", "It begins its windows by STREAM's formula"
@@ -284,7 +309,7 @@ class T0(NamedValue):
     def needed_instant(self) -> Literal["offset", "registered"] | None:
         """WIN-10: The name of the instant that must be given with it; None if none must."""
         match self:
-            case T0.EPOCH:
+            case T0.EPOCH | T0.EPOCH_LATEST:
                 return "offset"
             case T0.REGISTRATION:
                 return "registered"
@@ -292,6 +317,24 @@ class T0(NamedValue):
                 return None
             case T0.CORAL8 | T0.ORACLE_CEP | T0.STREAM | T0.FLINK | T0.STORM | T0.KAFKA_STREAMS:
                 return None
+
+
+class Offset(NamedValue):
+    """What windows are aligned with (WIN-10); an integer is the other kind of value."""
+
+    FIRST = "first-element", "WIN-10", "It aligns its windows with the first element"
+    LAST = "last-element", "WIN-10", "It aligns its windows with the last element"
+    DAY = "day", "WIN-10", "It aligns its windows with the midnight before the first element"
+    DAY_END = "day-end", "WIN-10", "It aligns its windows with the midnight after the last element"
+
+    @property
+    def needs_last_element(self) -> bool:
+        """Whether windows lie where the last element says, so that the stream is needed whole."""
+        match self:
+            case Offset.LAST | Offset.DAY_END:
+                return True
+            case Offset.FIRST | Offset.DAY:
+                return False
 
 
 Formula = Literal[T0.CORAL8, T0.ORACLE_CEP, T0.STREAM, T0.FLINK, T0.STORM, T0.KAFKA_STREAMS]
@@ -473,6 +516,11 @@ class End(NamedValue):
 
     NONE = "none", "ENG-1", "It reports nothing after the last element"
     FLUSH = "flush", "ENG-1", "It reports the windows that are still open at the end"
+    LAST_WINDOW = (
+        "last-window",
+        "ENG-1",
+        "It ends when the last window of the last element closes, and reports no later one",
+    )
 
     @property
     def is_last_arrival(self) -> bool:
@@ -480,8 +528,17 @@ class End(NamedValue):
         match self:
             case End.NONE:
                 return True
-            case End.FLUSH:
+            case End.FLUSH | End.LAST_WINDOW:
                 return False
+
+    @property
+    def depends_on_windows(self) -> bool:
+        """Whether the horizon is another one where windows lie elsewhere."""
+        match self:
+            case End.NONE | End.FLUSH:
+                return False
+            case End.LAST_WINDOW:
+                return True
 
 
 class AllowedLateness(NamedValue):

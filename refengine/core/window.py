@@ -13,7 +13,7 @@ from typing import NamedTuple
 from refengine.core.growing import first_after, first_from, first_kept
 from refengine.core.query import BORDERED, POSITIONS, Unit, Window, WindowKind
 from refengine.core.semantics import Semantics
-from refengine.core.values import T0, Closure, Formula, Partial, Slide, is_formula
+from refengine.core.values import T0, Closure, Formula, Offset, Partial, Slide, is_formula
 from refengine.model.elements import TIME_BOUND, Element, valid
 from refengine.model.errors import InvalidSemantics, InvalidStream, require
 
@@ -23,6 +23,8 @@ Content = Sequence[int]
 
 # CQL's windows: the latest one that has ended is shown (WIN-12)
 SHOWN_ENDED = frozenset({WindowKind.RANGE, WindowKind.NOW})
+DAY = 86_400_000  # in milliseconds
+
 # a landmark window opens and never closes
 TWO_BORDERS = BORDERED - {WindowKind.LANDMARK, WindowKind.SESSION}
 
@@ -88,7 +90,11 @@ def view(
     if semantics.late_for.keeps_arrival_order:
         t1 = min(times, default=None)
     is_in_order = not semantics.late_for.keeps_arrival_order or spec.kind is WindowKind.TUPLE
-    t0 = origin(spec, semantics, t1, registered)
+    if semantics.late_for.keeps_arrival_order:
+        t1 = min(times, default=None)
+    is_in_order = not semantics.late_for.keeps_arrival_order or spec.kind is WindowKind.TUPLE
+    aligned = with_offset(semantics, times)
+    t0 = not_earlier(spec, origin(spec, aligned, t1, registered), semantics.not_before)
     frame_of_view = None
     if t0 is not None:
         frame_of_view = frame(spec, semantics.closure, t0, semantics.partial)
@@ -221,11 +227,9 @@ def policy(
     query's registration, or aligned with the epoch and an offset. None where the policy asks for an
     instant that is not there.
 
-    With ω = 10, β = 5, offset 0 and windows [o, c), t1 = 12 gives 5 under `epoch`: [5, 15) is the
-    first aligned window that reaches 12.
+    The offset is an integer (`with_offset`).
     """
     size = spec.span
-    step = spec.step
     match semantics.t0:
         case T0.REGISTRATION:
             return registered
@@ -234,18 +238,82 @@ def policy(
         case T0.FIRST:
             return t1
         case T0.EPOCH if size:
-            offset = require(semantics.offset)
-            # The window that opens at the offset has this last instant, 9 in the example. It moves
-            # by the least number of slides, here 1, after which its last instant is 12 or later.
-            last = offset + size + borders(semantics.closure)[1]
-            slides = -((last - t1) // step)
-            return offset + slides * step
-        case T0.REACH | T0.EPOCH:  # epoch without a size counts as ω = 0
+            return first_aligned(spec, semantics, t1)
+        case T0.EPOCH_LATEST if size:
+            return latest_aligned(spec, semantics, t1)
+        case T0.REACH | T0.EPOCH | T0.EPOCH_LATEST:  # without a size ω counts as 0
             return t1 - size
         case T0.CORAL8 | T0.ORACLE_CEP | T0.STREAM | T0.FLINK | T0.STORM | T0.KAFKA_STREAMS:
             raise AssertionError(semantics.t0)
         case int():
             raise AssertionError(semantics.t0)
+
+
+def first_aligned(spec: Window, semantics: Semantics, t1: int) -> int:
+    """WIN-10: Return where the first of the aligned windows opens whose last instant is not before
+    t1. With ω = 10, β = 5, offset 0 and windows [o, c), t1 = 12 gives 5: [5, 15) reaches 12.
+    """
+    offset = aligned_with(semantics)
+    high = borders(semantics.closure)[1]
+    # The window that opens at the offset has this last instant, 9 in the example. It moves by the
+    # least number of slides, here 1, after which its last instant is 12 or later.
+    last = offset + spec.span + high
+    return offset - (last - t1) // spec.step * spec.step
+
+
+def latest_aligned(spec: Window, semantics: Semantics, t1: int) -> int:
+    """WIN-10: Return where the last of the aligned windows opens that holds t1; where none does,
+    the first after t1. With ω = 10, β = 5, offset 0 and windows [o, c), t1 = 12 gives 10.
+    """
+    offset = aligned_with(semantics)
+    low = borders(semantics.closure)[0]
+    begun = offset + (t1 - low - offset) // spec.step * spec.step
+    # the last window that has begun holds t1, unless it has ended and a gap follows
+    return max(begun, first_aligned(spec, semantics, t1))
+
+
+def aligned_with(semantics: Semantics) -> int:
+    """Return the offset of a semantics that `with_offset` has returned."""
+    assert isinstance(semantics.offset, int)
+    return semantics.offset
+
+
+def with_offset(semantics: Semantics, times: Sequence[int]) -> Semantics:
+    """WIN-10: Return a semantics with an integer for an offset that elements give. `times` are
+    their instants; without elements the semantics stays as it is.
+    """
+    if not times or not isinstance(semantics.offset, Offset):
+        return semantics
+    return replace(semantics, offset=offset_of_elements(semantics.offset, times))
+
+
+def offset_of_elements(offset: Offset, times: Sequence[int]) -> int:
+    """WIN-10: Return the instant of the first or the last element, the midnight that is not after
+    the first one, or the midnight that is not before the last one.
+    """
+    match offset:
+        case Offset.FIRST:
+            return min(times)
+        case Offset.LAST:
+            return max(times)
+        case Offset.DAY:
+            return min(times) // DAY * DAY
+        case Offset.DAY_END:
+            return -(-max(times) // DAY) * DAY
+
+
+def not_earlier(spec: Window, t0: int | None, not_before: int | None) -> int | None:
+    """WIN-21: Return t0, or, where it is before the instant `not_before`, the first opening of a
+    window at that instant or later; the instant itself for kinds whose windows have no size.
+
+    >>> not_earlier(Window("s", WindowKind.TIME, size=10, slide=4), -6, 0)  # -6, -2, 2, …
+    2
+    """
+    if t0 is None or not_before is None or t0 >= not_before:
+        return t0
+    if not spec.span:
+        return not_before
+    return t0 - (t0 - not_before) // spec.step * spec.step
 
 
 def longest_stay(spec: Window) -> int:
@@ -259,6 +327,48 @@ def longest_stay(spec: Window) -> int:
     if spec.kind is WindowKind.SESSION:
         stay += require(spec.size)
     return stay
+
+
+def indices_of_keys(view: WindowView) -> dict[tuple[str, ...], list[int]]:
+    """WIN-24: Return the indices of the elements of each key, in the order of their first ones."""
+    found: dict[tuple[str, ...], list[int]] = {}
+    for index, terms in enumerate(view.keys):
+        found.setdefault(terms, []).append(index)
+    return found
+
+
+def view_of_key(of_all: WindowView, indices: Sequence[int], semantics: Semantics) -> WindowView:
+    """WIN-24: Return the window of one key, over its elements. Where t0 is given, it is that of all
+    keys.
+    """
+    elements = tuple(of_all.elements[index] for index in indices)
+    found = view(replace(of_all.spec, by=()), elements, semantics)
+    if isinstance(semantics.t0, int) or semantics.t0.needed_instant == "registered":
+        return replace(found, t0=of_all.t0, frame=of_all.frame)
+    return found
+
+
+def views_of_keys(of_all: WindowView, semantics: Semantics) -> list[WindowView]:
+    """WIN-24: Return the windows of each key; a window without a key as it is."""
+    if not of_all.spec.is_keyed:
+        return [of_all]
+    return [view_of_key(of_all, each, semantics) for each in indices_of_keys(of_all).values()]
+
+
+def last_instant_with(view: WindowView, instant: int) -> int | None:
+    """ENG-1: Return the last instant of the last window that has begun at an instant; of a session
+    that the instant belongs to. None where none has begun, and for a kind whose windows do not
+    close with time.
+    """
+    frame = view.frame
+    if view.spec.kind is WindowKind.SESSION:
+        return instant + require(view.spec.size) - 1
+    if frame is None or (frame.kind not in SHOWN_ENDED and frame.kind is not WindowKind.TIME):
+        return None
+    n = (instant - frame.first) // frame.slide
+    if n < frame.least or (frame.floor is not None and instant < frame.floor):
+        return None
+    return frame.last + n * frame.slide
 
 
 def closure_of(spec: Window, closure: Closure | None) -> Closure | None:
@@ -283,6 +393,8 @@ def borders(closure: Closure | None) -> tuple[int, int]:
             return 0, -1
         case Closure.CLOSED | None:
             return 0, 0
+        case Closure.OPEN:
+            return 1, -1
 
 
 def frame(spec: Window, closure: Closure | None, t0: int, partial: Partial) -> Frame:
@@ -300,14 +412,14 @@ def frame(spec: Window, closure: Closure | None, t0: int, partial: Partial) -> F
     floor = None
     if partial.is_cut_at_t0:
         floor = first
-    least_number = least(partial, spec.span, spec.step)
+    least_number = least(partial, min(spec.span, last - first + 1), spec.step)
     return Frame(first, last, spec.step, spec.kind, least_number, floor, spec.lag)
 
 
 def least(partial: Partial, size: int, step: int) -> int:
     """WIN-11: Return the number of the first window: 0, or, where partial windows are reported,
     that of the first one that closes after t0. With ω = 10, β = 5 and t0 = 0 that is −1, the number
-    of [−5, 5).
+    of [−5, 5). `size` is ω, and ω − 1 over (), where a window must close after t0 + 1.
     """
     match partial:
         case Partial.SUPPRESSED:

@@ -98,7 +98,7 @@ def timeline(evidence: Mapping[str, Any], pairs: Sequence[Pair], first: int | No
 def bounds_of(evidence: Mapping[str, Any]) -> str:
     """Return the brackets of the windows of a result: `[)`."""
     closure = evidence.get("semantics", {}).get("closure")
-    if closure in ("[)", "(]", "[]"):
+    if closure in ("[)", "(]", "[]", "()"):
         return str(closure)
     return "[)"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from refengine.core.values import AllowedLateness, LateFor, Watermark
+from refengine.core.values import LateFor, Watermark
 from refengine.enumeration.inputs import Arrival, Inputs
 from refengine.model.elements import Element
 
@@ -17,21 +17,11 @@ class Elements(Inputs):
         by more than what is allowed. With allowed_lateness=2, an element at 7 is late after one at
         10, and not after one at 9.
         """
-        match self.semantics.late_for:
-            case LateFor.WINDOW | LateFor.NOTHING:
-                return False
-            case LateFor.STREAM:
-                return self.is_late_by(self.semantics.allowed_lateness, element, before)
-
-    def is_late_by(
-        self, bound: int | AllowedLateness, element: Element, before: Sequence[Element]
-    ) -> bool:
-        """MOD-2: Return whether an element is earlier than one before it by more than a bound."""
-        match bound:
-            case AllowedLateness.REJECT:
-                return False  # a stream out of order is refused
-            case int():
+        match self.semantics.late_for, self.semantics.allowed_lateness:
+            case LateFor.STREAM, int(bound):
                 return any(other.app - element.app > bound for other in before)
+            case ((LateFor.STREAM | LateFor.WINDOW | LateFor.NOTHING), _):
+                return False  # a stream out of order is refused, or a window decides (MOD-5)
 
     def dropped(self, elements: Sequence[Element]) -> list[Element]:
         """MOD-2: Return the elements of a stream that are late."""

@@ -15,6 +15,9 @@ from refengine.enumeration.relations import Relations
 from refengine.model.elements import Bag, Dataset, Element
 from refengine.model.errors import require
 
+AT_0 = Arrival(None, 0, 0, math.inf, 0)
+CLOSING_IN_TIME = (WindowKind.TIME, WindowKind.RANGE, WindowKind.NOW)
+
 
 class Evaluations(Relations):
     """The reports of a query without keys, over streams under a semantics, by enumeration.
@@ -49,14 +52,15 @@ class Evaluations(Relations):
         self.others = [*others, *(each for each in given if self.is_punctuation(each))]
         self.late = [element for name in self.elements for element in self.dropped(streams[name])]
         self.ids = {window: self.element_ids(window) for window in windows}
-        self.arrivals = self.merged() + self.sentinel()
-        self.integers = self.all_integers()
-
-        self.t0s = {window: self.t0(window) for window in windows}
-        opening = [window for window in windows if self.t0s[window] is not None]
-        self.s0s = {window: self.s0(window) for window in opening}
-        self.start = self.first_start()
-        self.sequences = {window: self.sequence(window) for window in opening}
+        self.arrivals = self.merged()
+        for following in (list[Arrival], self.sentinel):  # which may depend on where windows lie
+            self.arrivals = self.arrivals + following()
+            self.integers = self.all_integers()
+            self.t0s = {window: self.opens_first(window) for window in windows}
+            opening = [window for window in windows if self.t0s[window] is not None]
+            self.s0s = {window: self.s0(window) for window in opening}
+            self.start = self.first_start()
+            self.sequences = {window: self.sequence(window) for window in opening}
 
         # for speed alone: what these return is remembered
         for name in ("current", "scope", "content"):
@@ -98,8 +102,8 @@ class Evaluations(Relations):
 
     def horizon(self) -> int | None:
         """ENG-1: Return the instant at which the sentinel arrives: none, the one stated, or for
-        `flush` the greatest end of an element + the longest reach of a window + 2. The last element
-        ends at 12 and ω is 10: 24.
+        `flush` the greatest end of an element + the longest reach of a window + 2, and for
+        `last-window` when the last windows close. The last element ends at 12 and ω is 10: 24.
         """
         streams = [*self.elements.values(), self.others]
         ends = [self.valid(element)[-1] for elements in streams for element in elements]
@@ -108,8 +112,23 @@ class Evaluations(Relations):
                 return stated
             case End.FLUSH if ends:
                 return max(ends) + max(self.reach(window) for window in self.windows) + 2
-            case End.FLUSH | End.NONE:
+            case End.LAST_WINDOW if ends:
+                newest = max(arrival.app for arrival in self.merged())
+                lasts = [t for window in self.s0s for t in self.last_instants(window, max(ends))]
+                return max([newest, *(t - self.own(AT_0) for t in lasts)]) + 1
+            case End.FLUSH | End.LAST_WINDOW | End.NONE:
                 return None
+
+    def last_instants(self, window: Window, end: int) -> list[int]:
+        """ENG-1: Return the last instants of the windows that have begun at the last end of an
+        element, moved by a lag; of the session of this end.
+        """
+        if window.kind is WindowKind.SESSION:
+            return [end + require(window.size) - 1]
+        if window.kind not in CLOSING_IN_TIME:
+            return []
+        begun = (one for one in self.sequences[window] if one.instants[0] <= end + window.lag)
+        return [one.instants[-1] for one in begun]
 
     def reach(self, window: Window) -> int:
         """ENG-1, WIN-20: Return how long after an element's end a window can still show it: ω and
@@ -157,11 +176,8 @@ class Evaluations(Relations):
                 borders = tuple(window.borders for window in windows)
                 trigger = self.arrivals[k]
                 late = self.late_before(trigger)
-                stamp = self.stamp(t, k)
-                key = windows[0].key
-                yield EmittedRelation(
-                    t, trigger.app, borders, stamp, contents, late, output, takes_back, key
-                )
+                report = (t, trigger.app, borders, self.stamp(t, k), contents, late, output)
+                yield EmittedRelation(*report, takes_back, windows[0].key)
             base = self.rebase(base, rows)
             last_output = output
             last_contents = contents

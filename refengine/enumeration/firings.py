@@ -70,7 +70,7 @@ class Firings(Reports):
                 return False  # it is late for its stream (MOD-2), if at all
 
     def arrived(self, window: Window, t: int, k: int) -> list[int]:
-        """WIN-8, MOD-5: Return the places of the elements before arrival k that are seen at t:
+        """MOD-5, WIN-23: Return the places of the elements before arrival k that are seen at t:
         those that began by then; for sessions, and where a window decides what is late, all.
         """
         before = range(sum(arrival.stream == window.stream for arrival in self.arrivals[:k]))
@@ -204,16 +204,8 @@ class Firings(Reports):
         return not (is_session and self.is_near(window, held.content, arrival.place))
 
     def fires_alone(self, held: HeldWindow, t: int, k: int, is_late: bool) -> bool:
-        """REP-14, REP-15: Return whether a window is reported at t: because all conditions hold, or
-        early.
-        """
-        window = self.windows[0]
-        if held.instance.instants[-1] < self.start:
-            return False  # it ended before s0
-        if is_late or self.is_open(held.instance, t, k):
-            tests = [self.holds_alone(each, held, t, k, is_late) for each in self.semantics.report]
-            return all(tests) or (not is_late and self.is_early(window, held, t, k))
-        return False
+        """REP-14: Return whether all conditions hold for a window at t."""
+        return all(self.holds_alone(each, held, t, k, is_late) for each in self.semantics.report)
 
     def holds_alone(
         self, condition: Condition, held: HeldWindow, t: int, k: int, is_late: bool
@@ -231,6 +223,8 @@ class Firings(Reports):
                 return self.pane(held) != ()
             case Condition.PERIODIC:
                 return self.is_periodic(window, t)
+            case Condition.ARRIVAL:
+                return self.comes(window, t)
 
     def is_early(self, window: Window, held: HeldWindow, t: int, k: int) -> bool:
         """REP-15: Return whether a window is reported early at t: because enough elements are new,
@@ -313,10 +307,16 @@ class Firings(Reports):
         seen = 0  # how many elements there were when an arrival was looked at last
         for k, instants in self.looked_at():
             for t in instants:
-                for held in self.held(window, t, k):
-                    has_new = any(j >= seen for j in held.content)
-                    has_closed = held.instance.instants[-1] < instants[0]
-                    is_late = has_new and has_closed and t == instants[0]
-                    if self.fires_alone(held, t, k, is_late):
-                        yield from self.show(held, t, k)
+                for visit, about in enumerate(self.visits(t)):
+                    for held in self.held(window, t, k):
+                        has_new = any(j >= seen for j in held.content)
+                        has_closed = held.instance.instants[-1] < instants[0]
+                        is_late = has_new and has_closed and t == instants[0]
+                        if held.instance.instants[-1] < self.start:
+                            continue  # it ended before s0
+                        is_open = self.is_open(held.instance, t, k)
+                        fires = about != [] and self.fires_alone(held, t, k, is_late)
+                        early = visit == 0 and self.is_early(window, held, t, k)
+                        if (fires and (is_open or is_late)) or (early and is_open):
+                            yield from self.show(held, t, k)
             seen = sum(arrival.stream == window.stream for arrival in self.arrivals[:k])

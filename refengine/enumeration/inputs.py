@@ -99,21 +99,28 @@ class Inputs:
     s0s: dict[Window, int]  # s0 (WIN-5) of the windows that open at all
     start: int  # of the first interval: the least s0 (ENG-5)
     sequences: dict[Window, list[WindowInstance]]  # WIN-3, WIN-13
+    last: int  # the index of the arrival last looked at (REP-13)
+    since: Sequence[Arrival]  # the arrivals from that one up to the present one (REP-13)
     reported: tuple[Content, ...]  # of each window, the content last reported (REP-8)
     previous: tuple[Content, ...]  # of each window, the content at the instant before (REP-8)
 
     def all_integers(self) -> range:
         """Return all instants and ids that could matter: from the least to the greatest that the
-        arrivals, the semantics and the query name (and 0), with a margin of 2ω + β + 3, and the
+        arrivals, the semantics and the query name (and 0), with a margin of 2ω + β + d + 3, and the
         delay of the watermark, at both ends. That is enough: a t0 that is not named comes at most
         ω + 1 before the least, and a window that t0 cuts opens less than ω before it. The first
         window to end after the greatest closes at most ω + β + 1 later. The rest is for the
         borders.
         """
-        named = (self.semantics.t0, self.registered, 0)
+        named = (self.semantics.t0, self.registered, self.semantics.not_before, 0)
         places = [value for value in named if isinstance(value, int)]
         places += [arrival.app for arrival in self.arrivals]
+        places += [
+            e.app if e.end is None else e.end
+            for elements in self.elements.values()
+            for e in elements
+        ]
         places += [number for ids in self.ids.values() for number in ids]
-        margin = max(2 * (window.size or 0) + (window.slide or 1) + 3 for window in self.windows)
+        margin = max(2 * (w.size or 0) + (w.slide or 1) + w.lag + 3 for w in self.windows)
         margin += self.semantics.watermark_delay or 0
         return range(min(places) - margin, max(places) + margin + 1)

@@ -48,24 +48,40 @@ class Enumeration(Evaluations):
         """WIN-24: Yield the reports of one key's window, with the places that arrivals and elements
         have among those of all keys.
         """
-        elements = self.elements[window.stream]
-        mine = [j for j, _ in enumerate(elements) if self.key(window, j) == key]
-        alone = self.of_elements(window, [elements[j] for j in mine])
+        mine = self.places_of_key(window, key)
+        horizon = self.horizon()
+        alone = self.of_places(window, mine, End.NONE if horizon is None else horizon)
         places = [arrival.sys for arrival in self.arrivals]
         for t, k, (shown,), takes_back in alone.reports():
             content: Content = tuple(mine[j] for j in shown.content)
             of_key = shown._replace(content=content, key=tuple(key))
             yield QueryReport(t, places.index(alone.arrivals[k].sys), (of_key,), takes_back)
 
-    def of_elements(self, window: Window, mine: list[Element]) -> Self:
-        """WIN-24: Return the enumeration of a window without its key, over the elements of one key.
-        Those of the others bring time, if the semantics says so, but not to a tuple-based window.
+    def places_of_key(self, window: Window, key: list[str]) -> list[int]:
+        """WIN-24: Return the places of the elements of one key."""
+        places = range(len(self.elements[window.stream]))
+        return [place for place in places if self.key(window, place) == key]
+
+    def last_instants(self, window: Window, end: int) -> list[int]:
+        """WIN-24, ENG-1: Return what an enumeration without keys returns, for the window of each
+        key.
         """
-        horizon = self.horizon()
+        if not self.is_keyed(window):
+            return super().last_instants(window, end)
+        mine = [self.places_of_key(window, key) for key in self.keys(window)]
+        alone = [self.of_places(window, places, end + 1) for places in mine]
+        return [t for each in alone for t in each.last_instants(each.windows[0], end)]
+
+    def of_places(self, window: Window, places: list[int], horizon: int | End) -> Self:
+        """WIN-24: Return the enumeration of a window without its key, over the elements of one key,
+        at these places. Those of the others bring time, if the semantics says so, but not to a
+        tuple-based window.
+        """
+        mine = [self.elements[window.stream][place] for place in places]
         return type(self)(
             [replace(window, by=())],
             {window.stream: mine},
-            replace(self.semantics, horizon=End.NONE if horizon is None else horizon),
+            replace(self.semantics, horizon=horizon),
             registered=self.registered,
             static=self.static,
             others=[*self.others, *self.of_other_keys(window, mine)],

@@ -162,3 +162,5 @@ def most_apart(closure: Closure | None, size: int | None) -> float:
             return size
         case Closure.RIGHT_OPEN | Closure.LEFT_OPEN | None:
             return size - 1
+        case Closure.OPEN:
+            return size - 2

@@ -22,7 +22,7 @@ from refengine.model.errors import require
 class Reports(Ticks):
     """§6: from the instants at which arrivals are tested to reports."""
 
-    # The four conditions: REP-1 to REP-4, and what they compare with: REP-8, REP-9, REP-11
+    # The five conditions: REP-1 to REP-4, REP-13, and what they compare with: REP-8, REP-9, REP-11
 
     def closes(self, window: Window, t: int, k: int) -> bool:
         """REP-1: Return whether t is the last instant of some window, and before the own instant of
@@ -53,6 +53,20 @@ class Reports(Ticks):
         anchor = self.anchor(window)
         period = require(self.semantics.period)
         return anchor is not None and (self.border(t) - anchor) % period == 0
+
+    def comes(self, window: Window, t: int) -> bool:
+        """REP-13: Return whether t is the own instant of an arrival of a window's stream."""
+        return window.stream in self.came(t)
+
+    def visits(self, t: int) -> list[list[int]]:
+        """REP-13: Return how often the query is tested at t, each time with the numbers of the
+        windows that it may be reported for: all, or once for each arrival those over its stream.
+        """
+        numbers = list(range(len(self.windows)))
+        if Condition.ARRIVAL not in self.semantics.report:
+            return [numbers]
+        of = [[n for n in numbers if self.windows[n].stream == name] for name in self.came(t)]
+        return of or [[]]
 
     def compared_with(self) -> tuple[Content, ...]:
         """REP-8: Return the contents that content change compares with: those last reported, or
@@ -109,10 +123,12 @@ class Reports(Ticks):
                 return self.is_non_empty(window, t, k)
             case Condition.PERIODIC:
                 return self.is_periodic(window, t)
+            case Condition.ARRIVAL:
+                return self.comes(window, t)
 
     def timely(self, number: int, instants: list[int], k: int) -> list[int]:
-        """REP-5: Return those instants at which all conditions on the instant (close, periodic)
-        hold for a window.
+        """REP-5: Return those instants at which all conditions on the instant (close, periodic,
+        arrival) hold for a window.
         """
         named = [each for each in self.semantics.report if each.is_on_instants]
         return [t for t in instants if all(self.holds(each, number, t, k) for each in named)]
@@ -180,9 +196,11 @@ class Reports(Ticks):
         numbers = range(len(self.windows))
         timely = [self.timely(number, instants, k) for number in numbers]
         for t in instants:
-            if self.fires([t in timely[n] and self.worthy(n, t, k) for n in numbers]):
-                yield t
-            self.previous = self.contents(t, k)
+            for about in self.visits(t):
+                is_timely = [n in about and t in timely[n] for n in numbers]
+                if self.fires([is_timely[n] and self.worthy(n, t, k) for n in numbers]):
+                    yield t
+                self.previous = self.contents(t, k)
 
     def by_tick(self, ids: list[int], k: int) -> Iterator[QueryReport]:
         """REP-7: Yield one report at most, for a tuple-based window: at the largest id where close

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from refengine.core.query import WindowKind
-from refengine.core.values import CloseRule, ExpirySeen, Tick
+from refengine.core.values import CloseRule, Condition, ExpirySeen, Tick
 from refengine.enumeration.inputs import Arrival
 from refengine.enumeration.windows import Windows
 
@@ -32,7 +32,7 @@ class Ticks(Windows):
         is before s0. From 3 to 6 these are 3, 4, 5.
         """
         after = [t for t in self.integers if t >= before and t >= self.start]
-        if before == now or self.is_expiry_seen(now):
+        if before == now or self.is_expiry_seen(now) or self.is_arrival_left(now):
             return [t for t in after if t <= now]
         return [t for t in after if t < now]
 
@@ -43,11 +43,14 @@ class Ticks(Windows):
         # as if one had been looked at, at s0 and of batch 0 (TICK-2, TICK-3)
         before = Arrival(None, 0, self.start, 0, 0)
         since = self.start
+        self.last = 0
         for k, arrival in enumerate(self.arrivals):
             if self.is_looked_at(before, arrival):
+                self.since = self.arrivals[self.last : k]
                 yield k, self.interval(since, self.own(arrival))
                 before = arrival
                 since = self.own(arrival)
+                self.last = k
 
     def own(self, arrival: Arrival) -> int:
         """TICK-6: Return an arrival's own instant: its instant (WIN-6), or one less where the close
@@ -60,6 +63,18 @@ class Ticks(Windows):
                 return instant - 1
             case CloseRule.PASSED | CloseRule.REACHED:
                 return instant
+
+    def is_arrival_left(self, t: int) -> bool:
+        """REP-13: Return whether t is the own instant of an arrival that is to be reported: one of
+        those since the arrival last looked at.
+        """
+        return Condition.ARRIVAL in self.semantics.report and self.came(t) != []
+
+    def came(self, t: int) -> list[str | None]:
+        """REP-13: Return the streams of the arrivals that are to be reported whose own instant is
+        t.
+        """
+        return [one.stream for one in self.since if self.own(one) == t]
 
     def is_expiry_seen(self, t: int) -> bool:
         """TICK-7: Return whether t, the own instant of an arrival, is tested without it."""

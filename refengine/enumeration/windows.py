@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import accumulate
+from itertools import accumulate, count
 
 from refengine.core.query import Unit, Window, WindowKind
-from refengine.core.values import T0, Closure, Formula, LateFor, Partial, Slide, Watermark
+from refengine.core.values import T0, Closure, Formula, LateFor, Offset, Partial, Slide, Watermark
 from refengine.enumeration.elements import Elements
 from refengine.enumeration.inputs import Arrival, Borders, Content, WindowInstance
 from refengine.model.elements import TIME_BOUND
 from refengine.model.errors import require
+
+DAY = 24 * 60 * 60 * 1000  # in milliseconds
 
 
 class Windows(Elements):
@@ -28,21 +30,21 @@ class Windows(Elements):
                 return o < t <= c
             case Closure.CLOSED:
                 return o <= t <= c
+            case Closure.OPEN:
+                return o < t < c
 
     def closure(self, window: Window) -> Closure:
         """WIN-2: Return which borders belong to a window: both, for a kind without borders."""
         match window.kind:
-            case WindowKind.TIME | WindowKind.TUPLE | WindowKind.RANGE | WindowKind.LANDMARK:
-                return require(self.semantics.closure)
-            case WindowKind.SESSION:
-                return require(self.semantics.closure)
             case WindowKind.NOW | WindowKind.UNBOUNDED | WindowKind.ROWS | WindowKind.PARTITION:
                 return Closure.CLOSED
+            case _:
+                return require(self.semantics.closure)
 
     def is_right_open(self) -> bool:
-        """WIN-2: Return whether windows with borders are [o, c)."""
+        """WIN-2: Return whether windows with borders are [o, c) or (o, c)."""
         match self.semantics.closure:
-            case Closure.RIGHT_OPEN:
+            case Closure.RIGHT_OPEN | Closure.OPEN:
                 return True
             case Closure.LEFT_OPEN | Closure.CLOSED | None:
                 return False
@@ -95,17 +97,23 @@ class Windows(Elements):
 
     def least(self, window: Window) -> int:
         """WIN-11: Return the number of the first window: 0, or, where partial windows are reported,
-        that of the first window that closes after t0. With t0 = 0, ω = 10 and β = 5 that is −1,
-        which opens at −5.
+        that of the first window that closes after t0, and over () has an instant after it. With
+        t0 = 0, ω = 10 and β = 5 that is −1, which opens at −5.
         """
         number = 0
         match self.semantics.partial:
             case Partial.SUPPRESSED:
                 return number
             case Partial.REPORTED | Partial.CLIPPED:
-                while self.closing(window, number - 1) > self.opening(window, 0):
+                while self.is_cut(window, number - 1):
                     number -= 1
                 return number
+
+    def is_cut(self, window: Window, number: int) -> bool:
+        """WIN-11: Return whether the window with a number, which opens before t0, is partial."""
+        closes = self.closing(window, number)
+        after_t0 = self.between(window, self.opening(window, number), closes)[-1:]
+        return closes > self.opening(window, 0) and after_t0 >= [self.first_instant(window)]
 
     def sequence(self, window: Window) -> list[WindowInstance]:
         """WIN-13: Return the windows that a query's window stands for, in the order of their
@@ -274,20 +282,64 @@ class Windows(Elements):
                 return first
             case T0.REACH:
                 return first - self.span(window)
+            case T0.EPOCH | T0.EPOCH_LATEST if self.span(window) == 0:
+                return first
             case T0.EPOCH:
                 return self.aligned(window, first)
+            case T0.EPOCH_LATEST:
+                return self.latest_aligned(window, first)
+
+    def opens_first(self, window: Window) -> int | None:
+        """WIN-21: Return where window 0 opens: at t0, or the first of its openings that is not
+        before `not_before`, which for the kinds without ω is this instant.
+        """
+        t0 = self.t0(window)
+        earliest = self.semantics.not_before
+        if t0 is None or earliest is None or t0 >= earliest:
+            return t0
+        if self.span(window) == 0:
+            return earliest
+        openings = count(t0, self.slide(window))
+        return next(o for o in openings if o >= earliest)
+
+    def alignments(self, window: Window) -> list[tuple[int, list[int]]]:
+        """WIN-10: Return the instants offset + mβ, each with the instants of the window there."""
+        offset = self.offset(window)
+        openings = [o for o in self.integers if (o - offset) % self.slide(window) == 0]
+        return [(o, self.between(window, o, o + self.span(window))) for o in openings]
 
     def aligned(self, window: Window, first: int) -> int:
         """WIN-10: Return the least o = offset + mβ whose window has its last instant at t1
-        (`first`) or later; t1 itself for the kinds without ω. With ω = 10, β = 5, offset 0 and
-        windows [o, c), t1 = 12 gives 5, since [5, 15) is the first window that reaches 12.
+        (`first`) or later. With ω = 10, β = 5, offset 0 and windows [o, c), t1 = 12 gives 5, since
+        [5, 15) is the first window that reaches 12.
         """
-        size = self.span(window)
-        if size == 0:
-            return first
-        offset = require(self.semantics.offset)
-        candidates = [o for o in self.integers if (o - offset) % self.slide(window) == 0]
-        return next(o for o in candidates if self.between(window, o, o + size)[-1] >= first)
+        return next(o for o, instants in self.alignments(window) if instants[-1] >= first)
+
+    def latest_aligned(self, window: Window, first: int) -> int:
+        """WIN-10: Return the greatest o = offset + mβ whose window holds t1 (`first`), 10 where
+        `aligned` gives 5; if none holds it, what `aligned` gives.
+        """
+        holding = [o for o, instants in self.alignments(window) if first in instants]
+        return max(holding, default=self.aligned(window, first))
+
+    def offset(self, window: Window) -> int:
+        """WIN-10: Return what windows are aligned with: an instant, that of the first or the last
+        element, or the midnight at the first or before it, or at the last or after it.
+        """
+        first = require(self.earliest(window))
+        places = range(len(self.elements[window.stream]))
+        last = max(self.instants(window, place)[0] for place in places)
+        match self.semantics.offset:
+            case Offset.FIRST:
+                return first
+            case Offset.LAST:
+                return last
+            case Offset.DAY:
+                return first // DAY * DAY
+            case Offset.DAY_END:
+                return round_up(last, DAY)
+            case int() | None as stated:
+                return require(stated)
 
     def formula(self, window: Window, name: Formula) -> int | None:
         """WIN-7: Return t0 by a published formula; None where it asks for t1 and there is none."""

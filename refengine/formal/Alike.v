@@ -6,7 +6,7 @@ Open Scope Z_scope.
 
 (** * Two values of a field, "other values being equal" *)
 
-Inductive Field := T0_ | Closure_ | Slide_ | Partial_ | Close_ | Change_ | NonEmpty_ | Periodic_ | CloseRule_
+Inductive Field := T0_ | Closure_ | Slide_ | Partial_ | NotBefore_ | Close_ | Change_ | NonEmpty_ | Periodic_ | CloseRule_
   | Baseline_ | ChangeScope_ | ExpirySeen_ | Missed_ | Tick_ | Trigger_ | Collection_ | Consumption_ | R2S_
   | Base_ | Empty_ | Horizon_ | Instant_ | Lateness_.
 Scheme Equality for Field.
@@ -16,7 +16,7 @@ Definition same {A} (named : list Field) (x : Field) (value : Semantics -> A) (s
 (** Two semantics have the same value of every field but of those that are named. *)
 Definition differ_only_in (named : list Field) (s s' : Semantics) : Prop :=
   same named T0_ t0 s s' /\ same named Closure_ closure s s' /\ same named Slide_ slide_choice s s' /\
-  same named Partial_ partial s s' /\ same named Close_ window_close s s' /\
+  same named Partial_ partial s s' /\ same named NotBefore_ not_before s s' /\ same named Close_ window_close s s' /\
   same named Change_ content_change s s' /\ same named NonEmpty_ non_empty s s' /\
   same named Periodic_ periodic s s' /\ same named CloseRule_ close_rule s s' /\
   same named Baseline_ baseline s s' /\ same named ChangeScope_ change_scope s s' /\
@@ -30,7 +30,7 @@ Ltac equate H :=
   match type of H with differ_only_in _ ?s ?s' => destruct s, s' end;
   unfold differ_only_in, same in H; cbn in H;
   decompose [and] H; clear H; subst;
-  cbn [t0 closure slide_choice partial window_close content_change non_empty periodic close_rule baseline
+  cbn [t0 closure slide_choice partial not_before window_close content_change non_empty periodic close_rule baseline
        change_scope expiry_seen missed tick trigger collection consumption r2s base empty horizon instant
        lateness] in *.
 

@@ -51,7 +51,8 @@ Section Batches.
   Proof. revert n; induction es as [|e es IH]; intros n; cbn; [reflexivity|]; now rewrite IH. Qed.
   Lemma re_place all w : place s q (map re all) w = place s q all w.
   Proof.
-    unfold place; rewrite re_of_stream, re_admitted, re_ids; now destruct (admitted _ _).
+    unfold place; rewrite re_of_stream, re_admitted, re_ids, <- map_rev.
+    destruct (rev (admitted _ _)), (admitted _ _); reflexivity.
   Qed.
   Lemma re_content p t b : content s p t (map re b) = map re (content s p t b).
   Proof.

@@ -25,7 +25,7 @@ Section Placing.
     destruct same_fields as (E & E1 & E2 & E3 & E4 & _); constructor; try reflexivity.
     - unfold slide; now rewrite E2.
     - now left.
-    - unfold least, slide; now rewrite E2, E4.
+    - unfold least, cut, slide; now rewrite E1, E2, E4.
     - destruct (origin x); [|exact I]; unfold first_instant, last_instant, slide, low, high; now rewrite E1, E2.
   Qed.
   Lemma held_alike t b : content s' p t b = content s p t b.
@@ -49,7 +49,7 @@ Section Placing.
     gap (machine s' p start) = gap (machine s p start).
   Proof.
     destruct same_fields as (E & E1 & E2 & E3 & E4 & E5 & E6 & E7 & E8 & E9 & E10 & E11).
-    assert (Pl : place s' q all w = p) by (unfold p, place, origin_of, slide, high; now rewrite E, E1, E2, E3).
+    assert (Pl : place s' q all w = p) by (unfold p, place, origin_of, not_earlier, slide, low, high; now rewrite ?(ltac:(clear - fields; now equate fields) : not_before s' = not_before s), E, E1, E2, E3).
     assert (St : s0_at s' p o = start) by (unfold start, s0_at, first_instant, low, slide; now rewrite E1, E2).
     assert (Ar : arrivals_of s' q all = arrivals_of s q all)
       by (unfold arrivals_of, horizon_of, reach, slide; now rewrite E2, E3, E10).
@@ -93,6 +93,7 @@ Section Periods.
   Hypothesis can_trigger : trigger s = Explicit -> triggers w = true.
   Hypothesis placed : origin p = Some o.
   Hypothesis size_is : 0 < size w.
+  Hypothesis fits : closure s = Open -> 2 <= size w. (* QRY-5 *)
   (** "`periodic` with period β, anchored where window 0 closes, and window close, under the time tick, for ω < β
       (ω + 1 < β for `[]`)." *)
   Hypothesis period : periodic s = Some (β, AnchorAt (o + size w)) /\ window_close s = false.
@@ -104,7 +105,7 @@ Section Periods.
   Lemma width_below_slide : last - first + 1 < β /\ first <= last /\ start = first - 1.
   Proof.
     unfold last, first, start, s0_at, last_instant, first_instant, low, high, span; change (win p) with w; rewrite time; cbn.
-    destruct (closure s); lia.
+    destruct (closure s); try (specialize (fits eq_refl)); lia.
   Qed.
   Lemma beats t : is_periodic s p t = ((t - last) mod β =? 0).
   Proof.
@@ -116,7 +117,9 @@ Section Periods.
     intros St; pose proof width_below_slide as (W & FL & S0); rewrite beats.
     assert (Sb : size w < β) by (destruct (closure s); lia).
     assert (L : least s w = 0).
-    { unfold least; fold β; unfold span; rewrite time, (Z.div_small (size w - 1)) by lia; now destruct (partial s). }
+    { assert (Cw : 0 <= cut s w < β)
+        by (unfold cut, span; rewrite time; destruct (closure s); try (specialize (fits eq_refl)); lia).
+      unfold least; fold β; rewrite (Z.div_small (cut s w)) by assumption; now destruct (partial s). }
     assert (K : forall k, t = last + k * β -> 0 <= k).
     { intros k Hk; destruct (Z_lt_le_dec k 0); [|assumption]; assert (k * β <= -1 * β) by (apply Z.mul_le_mono_nonneg_r; lia); lia. }
     assert (C : closes_at s p t = ((t - last) mod β =? 0)).
@@ -150,7 +153,7 @@ Section Periods.
     assert (Sh : forall t b, holds M' t b = holds M t b) by (intros; cbn; apply (held_alike s s' q all w o); [fewer fields|exact placed]).
     assert (c_ : exists c, 0 <= c <= 1 /\ forall a, owns M a = at_ a - c).
     { cbn; unfold own; change (win p) with w; rewrite time.
-      exists (match close_rule s, closure s with Passed, RightOpen => 1 | _, _ => 0 end).
+      exists (match close_rule s, closure s with Passed, (RightOpen | Open) => 1 | _, _ => 0 end).
       split; [destruct (close_rule s), (closure s); lia|intros a; destruct (element a), (close_rule s), (closure s); lia]. }
     destruct c_ as (c & Hc & Own).
     assert (Meets : forall since a before t x, In t (instants M since (owns M a)) -> (since = start \/ since < owns M a) ->
@@ -171,7 +174,7 @@ Section Periods.
       assert (Cl : closes_at s' p t = closes_at s p t).
       { assert (E : closure s' = closure s /\ slide_choice s' = slide_choice s /\ partial s' = partial s)
           by (clear - fields; equate fields; repeat split).
-        destruct E as (E1 & E2 & E3); unfold closes_at, last_instant, least, slide, high; now rewrite E1, E2, E3. }
+        destruct E as (E1 & E2 & E3); unfold closes_at, last_instant, least, cut, slide, high; now rewrite E1, E2, E3. }
       rewrite Cl, !andb_true_r, B, <- (andb_true_r (closes_at s p t)) at 1.
       destruct (closes_at s p t) eqn:Cs; [cbn|reflexivity].
       destruct (C B) as (n & Hn & Tn).
@@ -289,7 +292,7 @@ Section ChangeOfWhat.
       destruct E2 as (E1 & E2 & E3 & E4 & E5 & E6 & E7).
       assert (Ti : timely s' ow t p = timely s ow t p).
       { unfold timely; rewrite <- (same_scope s s' p p t (placed_itself s s' ltac:(fewer fields) p)).
-        unfold is_periodic, border, closes_at, last_instant, least, slide, high; now rewrite E1, E2, E3, E4, E5. }
+        unfold is_periodic, border, closes_at, last_instant, least, cut, slide, high; now rewrite E1, E2, E3, E4, E5. }
       rewrite Ti; f_equal; unfold worthy.
       rewrite <- (same_scope s s' p p t (placed_itself s s' ltac:(fewer fields) p)).
       rewrite (held_alike s s' q all w o ltac:(fewer fields) placed), E6, E7; fold p.

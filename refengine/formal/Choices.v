@@ -229,12 +229,12 @@ Proof.
     by (clear - D; equate D; repeat split).
   destruct E as (E & E1 & E2 & E3 & E4 & E5 & E6).
   assert (PS : map (place s' q all) (windows q) = ps).
-  { apply map_ext; intros w; unfold place, origin_of, slide, high; now rewrite E, E1, E2, E3. }
+  { apply map_ext; intros w; unfold place, origin_of, not_earlier, slide, low, high; now rewrite ?(ltac:(clear - D; now equate D) : not_before s' = not_before s), E, E1, E2, E3. }
   assert (W : forall p, same_window s s' p p).
   { intros p; constructor; try reflexivity.
     - unfold slide; now rewrite E2.
     - now left.
-    - unfold least, slide; now rewrite E2, E4.
+    - unfold least, cut, slide; now rewrite E1, E2, E4.
     - destruct (origin p); [|exact I]; unfold first_instant, last_instant, slide, low, high; now rewrite E1, E2. }
   assert (Ws : Forall2 (same_window s s') ps ps) by (clear - W; induction ps; constructor; auto).
   assert (Beat : forall p t, In p ps -> has_scope s p t = true -> is_periodic s p t = true).
@@ -250,7 +250,7 @@ Proof.
         unfold worthy, timely; rewrite P, P', <- (same_scope s s' p p t (W p)).
         destruct (has_scope s p t) eqn:S; [|now rewrite !andb_false_l, !andb_false_r].
         rewrite (Beat p t Hp S), !andb_true_r; f_equal.
-        unfold closes_at, last_instant, least, slide, high; rewrite E1, E2, E4.
+        unfold closes_at, last_instant, least, cut, slide, high; rewrite E1, E2, E4.
         replace (window_close s') with (window_close s) by (clear - D; now equate D); reflexivity. }
     clear - A; clearbody ps; induction ps as [|p ps IH]; constructor; [apply A; now left|].
     apply IH; intros; apply A; now right.
@@ -300,12 +300,12 @@ Proof.
     by (clear - D; equate D; repeat split).
   destruct E as (E & E1 & E2 & E3 & E4 & E5 & E6).
   assert (PS : map (place s' q all) (windows q) = ps).
-  { apply map_ext; intros w; unfold place, origin_of, slide, high; now rewrite E, E1, E2, E3. }
+  { apply map_ext; intros w; unfold place, origin_of, not_earlier, slide, low, high; now rewrite ?(ltac:(clear - D; now equate D) : not_before s' = not_before s), E, E1, E2, E3. }
   assert (W : forall p, same_window s s' p p).
   { intros p; constructor; try reflexivity.
     - unfold slide; now rewrite E2.
     - now left.
-    - unfold least, slide; now rewrite E2, P, P'.
+    - unfold least, cut, slide; now rewrite E1, E2, P, P'.
     - destruct (origin p); [|exact I]; unfold first_instant, last_instant, slide, low, high; now rewrite E1, E2. }
   assert (Ws : Forall2 (same_window s s') ps ps) by (clear - W; induction ps; constructor; auto).
   assert (Co : forall p t before, In p ps -> Forall (fun e => In e all) before ->
@@ -331,7 +331,7 @@ Proof.
   apply alike_reports with (P := fun e => In e all) (tuples := first_is_tuple ps); rewrite ?PS; fold ps.
   - assert (Ti : forall p o t, In p ps -> timely s o t p = timely s' o t p).
     { intros p o t Hp; unfold timely; rewrite <- (same_scope s s' p p t (W p)).
-      unfold is_periodic, border, closes_at, last_instant, least, slide, high; rewrite E1, E2, E4, P, P'.
+      unfold is_periodic, border, closes_at, last_instant, least, cut, slide, high; rewrite E1, E2, E4, P, P'.
       replace (window_close s') with (window_close s) by (clear - D; now equate D); reflexivity. }
     assert (Wo : forall p t before c, In p ps -> Forall (fun e => In e all) before ->
                  worthy s t before p c = worthy s' t before p c).
@@ -396,12 +396,12 @@ Proof.
                          admitted (lateness s) (filter (fun e => stream e =? n) all)).
   { intros n; unfold admitted; rewrite !none_is_late; rewrite ?L, ?L'; trivial; easy. }
   assert (PS : map (place s' q all) (windows q) = ps).
-  { apply map_ext; intros w; unfold place, origin_of, slide, high; now rewrite Ad, E, E1, E2. }
+  { apply map_ext; intros w; unfold place, origin_of, not_earlier, slide, low, high; now rewrite ?(ltac:(clear - D; now equate D) : not_before s' = not_before s), Ad, E, E1, E2. }
   assert (W : forall p, same_window s s' p p).
   { intros p; constructor; try reflexivity.
     - unfold slide; now rewrite E2.
     - now left.
-    - unfold least, slide; now rewrite E2, E7.
+    - unfold least, cut, slide; now rewrite E1, E2, E7.
     - destruct (origin p); [|exact I]; unfold first_instant, last_instant, slide, low, high; now rewrite E1, E2. }
   assert (Ws : Forall2 (same_window s s') ps ps) by (clear - W; induction ps; constructor; auto).
   split.

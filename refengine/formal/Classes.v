@@ -43,9 +43,10 @@ Qed.
 Section Classes.
   Variables (m : Z) (s : Semantics) (q : Query) (all : list Element) (x : Z).
   Hypothesis integer_t0 : t0 s = At x.
+  Hypothesis as_early_as_it_is : not_before s = None.
   (** The same semantics with t0 moved by m. *)
   Definition moved_t0 : Semantics :=
-    {| t0 := At (x + m); closure := closure s; slide_choice := slide_choice s; partial := partial s;
+    {| t0 := At (x + m); closure := closure s; slide_choice := slide_choice s; partial := partial s; not_before := not_before s;
        window_close := window_close s; content_change := content_change s; non_empty := non_empty s;
        periodic := periodic s; close_rule := close_rule s; baseline := baseline s; change_scope := change_scope s;
        expiry_seen := expiry_seen s; missed := missed s; tick := tick s; trigger := trigger s; collection := collection s;
@@ -313,7 +314,7 @@ Section Classes.
   Lemma moved_places : map (place s' q all) (windows q) = map moved ps.
   Proof.
     unfold ps; rewrite map_map; apply map_ext; intros w; unfold place, moved; cbn [win ids t1 origin].
-    unfold origin_of; cbn [t0 s' moved_t0]; now rewrite integer_t0.
+    unfold origin_of, not_earlier; cbn [t0 not_before s' moved_t0]; now rewrite integer_t0, as_early_as_it_is.
   Qed.
   Lemma moved_starts : starts s' (map moved ps) = map (fun t => t + m) (starts s ps).
   Proof.

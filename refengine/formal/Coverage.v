@@ -28,12 +28,13 @@ Section Coverage.
   Hypothesis placed : origin p = Some o.
   Hypothesis can_trigger : trigger s = Explicit -> triggers w = true.
   Hypothesis sizes : 0 < size w /\ 0 < slide s w /\ 0 <= lag w.
+  Hypothesis fits : closure s = Open -> 2 <= size w. (* QRY-5 *)
   Let β := slide s w.
   Let first := first_instant s p o 0.
   Let last := last_instant s p o 0.
-  (** How many instants a window has: ω, and ω + 1 for []. *)
+  (** How many instants a window has: ω, ω + 1 for [], ω - 1 for (). *)
   Definition width : Z := last - first + 1.
-  Lemma width_is : width = match closure s with Closed => size w + 1 | _ => size w end.
+  Lemma width_is : width = match closure s with Closed => size w + 1 | Open => size w - 1 | _ => size w end.
   Proof.
     unfold width, first, last, first_instant, last_instant, low, high, span; change (win p) with w.
     destruct right_kind as [-> | ->]; cbn; destruct (closure s); lia.
@@ -45,10 +46,11 @@ Section Coverage.
   Let least_ := least s w.
   Lemma least_is : least_ <= 0 /\ last + least_ * β >= first.
   Proof.
-    assert (0 <= (span w - 1) / β).
-    { apply Z.div_pos; [|unfold β; lia]; unfold span; destruct right_kind as [-> | ->]; lia. }
-    assert (β * ((span w - 1) / β) <= span w - 1) by (apply Z.mul_div_le; unfold β; lia).
-    assert (Sp : span w <= width /\ size w = span w) by (rewrite width_is; unfold span; destruct right_kind as [-> | ->]; destruct (closure s); lia).
+    assert (0 <= cut s w).
+    { unfold cut, span; destruct right_kind as [-> | ->]; destruct (closure s); try (specialize (fits eq_refl)); lia. }
+    assert (0 <= cut s w / β) by (apply Z.div_pos; unfold β; lia).
+    assert (β * (cut s w / β) <= cut s w) by (apply Z.mul_div_le; unfold β; lia).
+    assert (Sp : cut s w < width /\ size w = span w) by (rewrite width_is; unfold cut, span; destruct right_kind as [-> | ->]; destruct (closure s); lia).
     unfold width in Sp; unfold least_, least; fold β; destruct (partial s); split; nia.
   Qed.
 
@@ -212,14 +214,14 @@ Section Coverage.
     rewrite (points e) in Me by now apply (arriving_in s q).
     unfold x in F; destruct right_kind as [K|K]; rewrite K in Me; lia.
   Qed.
-  (** "With w the number of a window's instants (ω, and ω + 1 for `[]`) and β as honoured, each element that is not
-      late is in the contents of at most ⌈w/β⌉ evaluations, and from window 0's last instant (moved back by a lag)
+  (** "With w the number of a window's instants (ω, ω + 1 for `[]`, ω − 1 for `()`) and β as honoured, each
+      element that is not late is in the contents of at most ⌈w/β⌉ evaluations, and from window 0's last instant (moved back by a lag)
       on in at least ⌊w/β⌋ ..." *)
   Theorem coverage e : In e es ->
     times e <= ceil_div width β /\ (last <= x e -> width / β <= times e).
   Proof.
     intros He; destruct sizes as (Sz & Sl & Lg); fold β in Sl; pose proof (number_of_windows e) as N; pose proof least_is as [L0 L1].
-    assert (W : 0 < width) by (rewrite width_is; destruct (closure s); lia).
+    assert (W : 0 < width) by (rewrite width_is; destruct (closure s); try (specialize (fits eq_refl)); lia).
     assert (0 <= ceil_div width β) by (unfold ceil_div; Z.div_mod_to_equations; nia).
     unfold ceil_div in *.
     assert (D : (partial s = Clipped -> first <= x e) \/ partial s = Clipped /\ x e < first)
@@ -241,16 +243,17 @@ Section Coverage.
       evaluation if it is not before window 0's first instant (moved back by a lag), and else of none. For one window
       of the kind `time` or `range` with β = ω, a slide as stated, `[)` or `(]`, points, {close} or {close, non-empty},
       all windows of a gap, and the horizon `flush`." *)
-  Theorem tumbling_windows e : In e es -> β = size w -> closure s <> Closed ->
+  Theorem tumbling_windows e : In e es -> β = size w -> closure s <> Closed -> closure s <> Open ->
     times e = if first <=? x e then 1 else 0.
   Proof.
-    intros He T C; destruct sizes as (Sz & Sl & Lg); fold β in Sl.
+    intros He T C C'; destruct sizes as (Sz & Sl & Lg); fold β in Sl.
     assert (Wd : width = 1 * β) by (rewrite width_is, T; destruct (closure s); congruence || lia).
     pose proof (number_of_windows e) as N; rewrite Wd, Z.div_mul in N by lia.
     replace (- (1 * β)) with (- 1 * β) in N by lia; rewrite Z.div_mul in N by lia.
     assert (Le : least_ = 0).
-    { unfold least_, least; fold β; rewrite T; unfold span; destruct right_kind as [-> | ->];
-        rewrite (Z.div_small (size w - 1)) by lia; destruct (partial s); reflexivity. }
+    { assert (Cw : cut s w = size w - 1)
+        by (unfold cut, span; destruct right_kind as [-> | ->]; destruct (closure s); congruence || lia).
+      unfold least_, least; fold β; rewrite T, Cw, (Z.div_small (size w - 1)) by lia; destruct (partial s); reflexivity. }
     destruct (first <=? x e) eqn:F; [apply Z.leb_le in F|apply Z.leb_gt in F].
     - rewrite (evaluations_with e He (fun _ => F)), Le.
       assert (0 <= highest e) by (unfold highest; Z.div_mod_to_equations; nia); lia.

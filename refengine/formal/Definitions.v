@@ -47,10 +47,11 @@ Inductive KeyPart := Subject | Predicate | Object | ObjectOf (p : Z).
 Record Window := { on : Z; kind : Kind; size : Z; stated : option Z; unit : Unit_; by_ : list KeyPart;
                    name : Z (* 0: none *); triggers : bool; lag : Z }.
 
-Inductive Closure := RightOpen | LeftOpen | Closed.
+Inductive Closure := RightOpen | LeftOpen | Closed | Open.
 Inductive Partial := Suppressed | Reported | Clipped.
-Inductive T0 := At (t : Z) | FirstElement | FirstReach | Registration | Epoch (offset : Z)
-  | Coral8 | OracleCep | Stream | Flink | Storm | KafkaStreams.
+Inductive Offset := OffsetAt (t : Z) | FromFirst | FromLast | FromDay | FromDayEnd.
+Inductive T0 := At (t : Z) | FirstElement | FirstReach | Registration | Epoch (x : Offset)
+  | EpochLatest (x : Offset) | Coral8 | OracleCep | Stream | Flink | Storm | KafkaStreams.
 Inductive Slide := Stated | Ignored.
 Inductive Anchor := AnchorAt (t : Z) | AnchorT0 | AnchorFirst.
 Inductive CloseRule := Reached | Passed.
@@ -65,11 +66,12 @@ Inductive Consumption := Unrestricted | Recent | Chronological.
 Inductive R2S := Rstream | Istream | Dstream | Append.
 Inductive Base := Previous | PreviousNew.
 Inductive Empty := Emit | Suppress | Once.
-Inductive Horizon := NoHorizon | Flush | HorizonAt (t : Z).
+Inductive Horizon := NoHorizon | Flush | LastWindow (* Arriving.v says when that is *) | HorizonAt (t : Z).
 Inductive Instant := AtClose | AtEvaluation | AtTrigger | AtEager.
 
 Record Semantics := {
   t0 : T0; closure : Closure; slide_choice : Slide; partial : Partial;
+  not_before : option Z;
   window_close : bool; content_change : bool; non_empty : bool; periodic : option (Z * Anchor);
   close_rule : CloseRule; baseline : Baseline; change_scope : ChangeScope; expiry_seen : ExpirySeen;
   missed : Missed; tick : Tick; trigger : Trigger; collection : Collection;
@@ -92,9 +94,9 @@ Definition slide (s : Semantics) (w : Window) : Z :=
   end.
 (** WIN-2: what the closure adds to o and to c. *)
 Definition low (s : Semantics) (w : Window) : Z :=
-  match closure s with LeftOpen => if bordered (kind w) then 1 else 0 | _ => 0 end.
+  match closure s with LeftOpen | Open => if bordered (kind w) then 1 else 0 | _ => 0 end.
 Definition high (s : Semantics) (w : Window) : Z :=
-  match closure s with RightOpen => if bordered (kind w) then -1 else 0 | _ => 0 end.
+  match closure s with RightOpen | Open => if bordered (kind w) then -1 else 0 | _ => 0 end.
 
 (** WIN-6, WIN-16: ids count elements, or triples. *)
 Definition weight (w : Window) (e : Element) : Z :=
@@ -110,19 +112,35 @@ Definition lookup (ids : list (Z * Z)) (x : Z) : Z :=
 (** A window of a query over its stream: where window 0 opens (WIN-3), the ids, and t1. *)
 Record Placed := { win : Window; origin : option Z; ids : list (Z * Z); t1 : option Z }.
 
-(** WIN-7, WIN-10 *)
 Definition ceil_div (a b : Z) : Z := - (- a / b).
-Definition origin_of (s : Semantics) (registered : option Z) (w : Window) (t1 : option Z) : option Z :=
+(** WIN-10 *)
+Definition day : Z := 86400000.
+Definition aligned_with (x : Offset) (first last : Z) : Z :=
+  match x with
+  | OffsetAt t => t | FromFirst => first | FromLast => last
+  | FromDay => first / day * day | FromDayEnd => ceil_div last day * day
+  end.
+(** WIN-21 *)
+Definition not_earlier (s : Semantics) (w : Window) (t : Z) : Z :=
+  match not_before s with
+  | Some n => if t <? n then if span w =? 0 then n else t + ceil_div (n - t) (slide s w) * slide s w else t
+  | None => t
+  end.
+(** WIN-7, WIN-10.  [tn] is the instant of the last element. *)
+Definition origin_of (s : Semantics) (registered : option Z) (w : Window) (t1 tn : option Z) : option Z :=
   let ω := span w in let β := slide s w in
   let is_tuple := match kind w with Tuple => true | _ => false end in
   let from_t1 f := option_map f t1 in
-  match t0 s with
+  let aligned x opens := match t1, tn with
+    | Some t, Some l => Some (if ω =? 0 then t else opens (aligned_with x t l) t) | _, _ => None end in
+  option_map (not_earlier s w) match t0 s with
   | At t => Some t
   | Registration => registered
   | FirstElement => t1
   | FirstReach => from_t1 (fun t => t - ω)
-  | Epoch offset => from_t1 (fun t =>
-      if ω =? 0 then t else offset + ceil_div (t - (offset + ω + high s w)) β * β)
+  | Epoch x => aligned x (fun a t => a + ceil_div (t - (a + ω + high s w)) β * β)
+  | EpochLatest x => aligned x (fun a t => let o := a + (t - (a + low s w)) / β * β in
+                                           if t <=? o + ω + high s w then o else o + β)
   | Coral8 => if is_tuple then Some 0 else from_t1 (fun t => ceil_div (t - ω) β * β - 1)
   | OracleCep => if is_tuple then Some (β - ω) else from_t1 (fun t => ceil_div t β * β - ω)
   | Stream => if is_tuple then Some (- ω) else from_t1 (fun t => t - ω)
@@ -138,8 +156,9 @@ Definition ends (p : Placed) (e : Element) : Z :=
   match kind (win p) with Tuple => lookup (ids p) (sys e) | _ => until e end.
 
 (** WIN-11 *)
+Definition cut (s : Semantics) (w : Window) : Z := span w - match closure s with Open => 2 | _ => 1 end.
 Definition least (s : Semantics) (w : Window) : Z :=
-  match partial s with Suppressed => 0 | _ => - Z.max 0 ((span w - 1) / slide s w) end.
+  match partial s with Suppressed => 0 | _ => - Z.max 0 (cut s w / slide s w) end.
 
 Section OfWindow.
   Variables (s : Semantics) (p : Placed) (o : Z). (* o: where window 0 opens *)
@@ -230,7 +249,7 @@ Definition own (s : Semantics) (ps : list Placed) (a : Arrival) : Z :=
       match kind (win p), element a with
       | Tuple, Some e => lookup (ids p) (sys e)
       | Tuple, None => fold_left Z.max (map snd (ids p)) 0 + 1
-      | _, _ => match close_rule s, closure s with Passed, RightOpen => at_ a - 1 | _, _ => at_ a end
+      | _, _ => match close_rule s, closure s with Passed, (RightOpen | Open) => at_ a - 1 | _, _ => at_ a end
       end
   end.
 Record Looked := { looked_app : Z; looked_batch : Z; looked_own : Z }.
@@ -257,7 +276,7 @@ Definition interval (s : Semantics) (ps : list Placed) (start since now : Z) : l
 
 (** * §6 Report *)
 
-Definition border (s : Semantics) (t : Z) : Z := match closure s with RightOpen => t + 1 | _ => t end.
+Definition border (s : Semantics) (t : Z) : Z := match closure s with RightOpen | Open => t + 1 | _ => t end.
 (** REP-1: t is the last instant of a window that exists (of one, the number is then known). *)
 Definition closes_at (s : Semantics) (p : Placed) (t : Z) : bool :=
   match origin p with
@@ -407,10 +426,11 @@ Definition arrivals_of (s : Semantics) (q : Query) (all : list Element) : list A
 Definition place (s : Semantics) (q : Query) (all : list Element) (w : Window) : Placed :=
   let mine := admitted (lateness s) (filter (fun e => stream e =? on w) all) in
   let ids := ids_from w 0 mine in
-  let t1 := match mine with
-            | [] => None
-            | e :: _ => Some (match kind w with Tuple => lookup ids (sys e) | _ => app e end) end in
-  {| win := w; ids := ids; t1 := t1; origin := origin_of s (registered q) w t1 |}.
+  let first es := match es with
+                  | [] => None
+                  | e :: _ => Some (match kind w with Tuple => lookup ids (sys e) | _ => app e end) end in
+  let t1 := first mine in
+  {| win := w; ids := ids; t1 := t1; origin := origin_of s (registered q) w t1 (first (rev mine)) |}.
 Definition starts (s : Semantics) (ps : list Placed) : list Z :=
   flat_map (fun p => match s0 s p with None => [] | Some x => [x] end) ps.
 Definition reports (s : Semantics) (q : Query) (all : list Element) : list Report :=

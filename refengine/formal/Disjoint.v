@@ -73,8 +73,8 @@ Section Disjoint.
       by (clear - fields; equate fields; repeat split).
     destruct E as (E1 & E2 & E3 & E4 & E5); rewrite E1, E2, closing, not_empty; cbn; rewrite !andb_true_iff.
     rewrite (held_alike s s' q all w o ltac:(fewer fields) placed); fold p; intros ((((C & T) & _) & _) & (_ & N)).
-    unfold closes_at in C; rewrite placed in C; unfold last_instant, least, slide, high in C; rewrite E3, E4, E5 in C.
-    fold (slide s (win p)) (high s (win p)) in C; fold (last_instant s p o 0) in C; fold (least s (win p)) in C.
+    unfold closes_at in C; rewrite placed in C; unfold last_instant, least, cut, slide, high in C; rewrite E3, E4, E5 in C.
+    fold (slide s (win p)) (high s (win p)) in C; fold (last_instant s p o 0) in C; fold (cut s (win p)) in C; fold (least s (win p)) in C.
     change (win p) with w in C; fold β last in C; set (n := (t - last) / β) in *; clearbody n.
     apply andb_true_iff in C as [Ln Tn]; apply Z.eqb_eq in Tn.
     assert (La : o + n * β + span w + high s w = last + n * β) by (unfold last, last_instant; change (win p) with w; lia).
@@ -106,7 +106,7 @@ Section Disjoint.
                   slide_choice s' = slide_choice s /\ partial s' = partial s /\ periodic s' = periodic s)
         by (clear - fields; equate fields; repeat split).
       destruct E as (E1 & E2 & E3 & E4 & E5 & E6); rewrite E1, E2, E6, with_change, without_change, no_period.
-      assert (Cl : closes_at s' p t = closes_at s p t) by (unfold closes_at, last_instant, least, slide, high; now rewrite E3, E4, E5).
+      assert (Cl : closes_at s' p t = closes_at s p t) by (unfold closes_at, last_instant, least, cut, slide, high; now rewrite E3, E4, E5).
       rewrite Cl; cbn; destruct (differs s (content s p t b) d); now rewrite ?andb_true_r, ?andb_false_r. }
     rewrite E; destruct (meets_all (machine s' p start) ow t b c) eqn:Me; [cbn|reflexivity].
     destruct (what_closes t b ow c Hb Me) as (n & Tn & _ & In_ & Ne).

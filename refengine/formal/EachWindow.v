@@ -39,6 +39,7 @@ Section EachWindow.
   Hypothesis time : kind w = Time.
   Hypothesis no_lag : lag w = 0.
   Hypothesis sizes : 0 < size w /\ 0 < slide s w.
+  Hypothesis fits : closure s = Open -> 2 <= size w. (* QRY-5 *)
   Hypothesis placed : origin p = Some o.
   Hypothesis closing : window_close s = true.
   Hypothesis unchanged : content_change s = false.
@@ -51,11 +52,12 @@ Section EachWindow.
   Lemma width_positive : first_instant s p o 0 <= last 0 /\ last 0 + least s w * slide s w >= first_instant s p o 0.
   Proof.
     assert (Sp : span w = size w) by (unfold span; now rewrite time).
-    assert (G : first_instant s p o 0 <= last 0 /\ size w - 1 <= last 0 - first_instant s p o 0).
-    { unfold last, last_instant, first_instant, low, high; fold w; rewrite time, Sp; cbn; destruct (closure s); lia. }
-    split; [apply G|]; unfold least; rewrite Sp.
-    assert (0 <= (size w - 1) / slide s w) by (apply Z.div_pos; lia).
-    assert (slide s w * ((size w - 1) / slide s w) <= size w - 1) by (apply Z.mul_div_le; lia).
+    assert (G : first_instant s p o 0 <= last 0 /\ 0 <= cut s w <= last 0 - first_instant s p o 0).
+    { unfold last, last_instant, first_instant, low, high, cut; fold w; rewrite time, Sp; cbn.
+      destruct (closure s); try (specialize (fits eq_refl)); lia. }
+    split; [apply G|]; unfold least.
+    assert (0 <= cut s w / slide s w) by (apply Z.div_pos; lia).
+    assert (slide s w * (cut s w / slide s w) <= cut s w) by (apply Z.mul_div_le; lia).
     destruct (partial s); nia.
   Qed.
   Lemma last_is n : last n = last 0 + n * slide s w.
@@ -303,7 +305,7 @@ Section EachWindow.
     match element a with Some e => at_ a = app e /\ stream e = on w | None => True end.
   Lemma own_is : exists d, 0 <= d /\ forall a, own s [p] a = at_ a - d.
   Proof.
-    exists (match close_rule s, closure s with Passed, RightOpen => 1 | _, _ => 0 end).
+    exists (match close_rule s, closure s with Passed, (RightOpen | Open) => 1 | _, _ => 0 end).
     split; [destruct (close_rule s), (closure s); lia|]; intros a; unfold own; fold w; rewrite time.
     destruct (close_rule s), (closure s); lia.
   Qed.
@@ -427,6 +429,7 @@ Section Law.
   Hypothesis time : kind w = Time.
   Hypothesis no_lag : lag w = 0.
   Hypothesis sizes : 0 < size w /\ 0 < slide s w.
+  Hypothesis fits : closure s = Open -> 2 <= size w. (* QRY-5 *)
   Hypothesis placed : origin (place s q all w) = Some o.
   Hypothesis closing : window_close s = true.
   Hypothesis unchanged : content_change s = false.
@@ -486,11 +489,19 @@ Section Law.
     { intros g G; apply sort_is_itself; eapply sorted_impl; [|exact sorted_by_both]; cbn; intros a b _ _ []; now apply G. }
     destruct greatest as [-> | (-> & _)]; rewrite E; try reflexivity; intros a b A B; unfold comes_after; lia.
   Qed.
+  Lemma greatest_is_last es : forall e, in_order (e :: es) ->
+    match rev (e :: es) with [] => None | x :: _ => Some (app x) end = Some (maximum (map app es) (app e)).
+  Proof.
+    induction es as [|y ys IH]; intros e O; [reflexivity|]; destruct O as [H O]; specialize (IH y O).
+    change (rev (e :: y :: ys)) with (rev (y :: ys) ++ [e]); destruct (rev (y :: ys)) as [|x xs]; [discriminate|].
+    cbn [List.app]; rewrite IH; unfold maximum; cbn [map fold_left]; rewrite Z.max_r; [reflexivity|]; apply H; now left.
+  Qed.
   Lemma placed_alike : place_among s q mine w = place s q all w.
   Proof.
     unfold place_among, place; fold mine; rewrite (proj1 none_late).
     rewrite (filter_all (fun e => stream e =? on w)) by (intros e He; now apply filter_In in He).
-    rewrite time; destruct mine as [|e es]; cbn [map]; [reflexivity|]; destruct ordered as [H _].
+    rewrite time; clear - ordered; destruct mine as [|e es]; [reflexivity|]; cbv zeta.
+    rewrite (greatest_is_last es e ordered); cbn [map]; destruct ordered as [H _].
     replace (smallest (map app es) (app e)) with (app e); [reflexivity|]; symmetry.
     unfold smallest; clear - H; induction es as [|x xs IH]; cbn; [reflexivity|].
     rewrite Z.min_l by (apply H; now left); apply IH; intros y Hy; apply H; now right.
@@ -506,7 +517,7 @@ Section Law.
     unfold starts; cbn [flat_map]; unfold s0; rewrite placed; cbn [option_map List.app fold_left].
     rewrite <- one, as_they_came; fold arrivals.
     change (@nil Element) with (@nil Element ++ @nil Element).
-    apply (run_is s f p o time no_lag sizes placed closing unchanged all_in_a_gap can_trigger none_early greatest grace).
+    apply (run_is s f p o time no_lag sizes fits placed closing unchanged all_in_a_gap can_trigger none_early greatest grace).
     - exact I.
     - easy.
     - rewrite arrivals_are_mine; apply Forall_app; split.
@@ -532,8 +543,8 @@ Section Law.
   Corollary every_is_active_with_relations answer :
     evaluate_with answer s f q all = map (fun e => (e, false, [])) (evaluate answer s q all).
   Proof.
-    unfold evaluate_with, evaluate; rewrite all_arrive; cbv zeta.
-    assert (K : keyed_reports s f q all mine (horizon_of s (windows q) mine) = map (fun r => (r, false, [])) (reports s q all)).
+    unfold evaluate_with, evaluate_by, evaluate; rewrite all_arrive; cbv zeta.
+    assert (K : keyed_reports f (reports_among s f) q all mine (horizon_of s (windows q) mine) = map (fun r => (r, false, [])) (reports s q all)).
     { unfold keyed_reports; rewrite one; cbn [filter]; unfold is_keyed; rewrite no_key; rewrite <- one, every_is_active; apply map_map. }
     rewrite K, every, as_they_came, !of_the_stream, (proj2 none_late); fold arrivals.
     replace (match late_for f with ForStream => [] | _ => [] end) with (@nil Element) by now destruct (late_for f).

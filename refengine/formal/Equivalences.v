@@ -154,7 +154,7 @@ Section SamePlaces.
     destruct E as (E & E1 & E2 & _); constructor; try reflexivity.
     - unfold slide; now rewrite E1.
     - now left.
-    - unfold least, slide; now rewrite E1, E2.
+    - unfold least, cut, slide; now rewrite E, E1, E2.
     - destruct (origin p); [|exact I]; unfold first_instant, last_instant, slide, low, high; now rewrite E, E1.
   Qed.
   Lemma beats_are_themselves p : same_beats s s' p p.
@@ -185,7 +185,7 @@ Section SamePlaces.
   Proof.
     assert (E : t0 s' = t0 s /\ closure s' = closure s /\ slide_choice s' = slide_choice s /\ lateness s' = lateness s)
       by (equate fields; repeat split).
-    destruct E as (E & E1 & E2 & E3); unfold place, origin_of, slide, high; now rewrite E, E1, E2, E3.
+    destruct E as (E & E1 & E2 & E3); unfold place, origin_of, not_earlier, slide, low, high; now rewrite ?(ltac:(clear - fields; now equate fields) : not_before s' = not_before s), E, E1, E2, E3.
   Qed.
   Lemma same_places : map (place s' q all) (windows q) = ps.
   Proof. apply map_ext, same_place. Qed.
@@ -213,11 +213,11 @@ Section SamePlaces.
 End SamePlaces.
 Ltac fewer D := clear - D; equate D; repeat split.
 
-(** "`(]` with t0, and `[)` with t0 + 1, where windows close when reached, an integer anchor is moved by 1
-    too, and none is the first element." *)
+(** "`(]` with t0, and `[)` with t0 + 1, where windows close when reached, without `not_before`, an integer anchor
+    is moved by 1 too, and none is the first element." *)
 Theorem left_open_is_right_open_one_later s s' q all t :
   differ_only_in [T0_; Closure_; Periodic_] s s' -> (forall w, In w (windows q) -> bordered (kind w) = true) ->
-  closure s = LeftOpen -> t0 s = At t -> closure s' = RightOpen -> t0 s' = At (t + 1) -> close_rule s = Reached ->
+  not_before s = None -> closure s = LeftOpen -> t0 s = At t -> closure s' = RightOpen -> t0 s' = At (t + 1) -> close_rule s = Reached ->
   match periodic s, periodic s' with
   | None, None => True
   | Some (λ, AnchorAt x), Some (λ', AnchorAt x') => λ' = λ /\ x' = x + 1
@@ -226,7 +226,7 @@ Theorem left_open_is_right_open_one_later s s' q all t :
   end ->
   map seen (reports s q all) = map seen (reports s' q all).
 Proof.
-  intros D B C T C' T' R Pe; apply same_windows_same_reports.
+  intros D B N C T C' T' R Pe; apply same_windows_same_reports.
   - fewer D.
   - now destruct (periodic s) as [[? []]|], (periodic s') as [[? []]|].
   - fewer D.
@@ -251,7 +251,7 @@ Definition but_sizes (f : Z -> Z) (q : Query) : Query :=
     partial windows." *)
 Theorem closed_is_right_open_of_one_more s s' q all h t :
   differ_only_in [Closure_] s s' ->
-  (forall w, In w (windows q) -> kind w = Time \/ kind w = Tuple \/ kind w = Range) ->
+  (forall w, In w (windows q) -> 0 < size w /\ (kind w = Time \/ kind w = Tuple \/ kind w = Range)) ->
   closure s = Closed -> closure s' = RightOpen -> close_rule s = Reached -> periodic s = None ->
   partial s = Suppressed -> t0 s = At t -> horizon s = HorizonAt h ->
   map seen (reports s q all) = map seen (reports s' (but_sizes (fun ω => ω + 1) q) all).
@@ -260,12 +260,13 @@ Proof.
   - fewer D.
   - equate D; subst; exact I.
   - fewer D.
-  - cbn [windows but_sizes]; rewrite map_map; apply Forall2_maps; intros w Hw; specialize (K w Hw); equate D; subst.
+  - cbn [windows but_sizes]; rewrite map_map; apply Forall2_maps; intros w Hw; specialize (K w Hw) as [Sz K]; equate D; subst.
     assert (B : bordered (kind w) = true) by now destruct K as [->|[->| ->]].
     constructor; try reflexivity.
     + cbn; now right.
-    + cbn; unfold first_instant, last_instant, low, high, slide, span; cbn; rewrite B.
-      destruct K as [-> |[-> | ->]]; lia.
+    + cbn; unfold not_earlier, first_instant, last_instant, low, high, slide, span; cbn; rewrite B.
+      destruct K as [-> |[-> | ->]]; replace (size w + 1 =? 0) with false by lia; replace (size w =? 0) with false by lia;
+        match goal with |- ?x + 0 + 0 = _ /\ _ => generalize x; intros; lia | _ => lia end.
   - cbn [windows but_sizes]; rewrite map_map; apply Forall2_maps; intros w _ x; equate D; subst; reflexivity.
   - intros a; unfold own; destruct q as [[|w ws] ? ? ? ? ?]; cbn; [reflexivity|]; equate D; subst.
     now destruct (kind w), (element a).
@@ -274,15 +275,15 @@ Qed.
 
 (** "Windows closed by an arrival at c and by one past it, for `(]` and `[]`." *)
 Theorem reached_is_passed s s' q all :
-  differ_only_in [CloseRule_] s s' -> closure s <> RightOpen ->
+  differ_only_in [CloseRule_] s s' -> closure s <> RightOpen -> closure s <> Open ->
   map seen (reports s q all) = map seen (reports s' q all).
 Proof.
-  intros D C; apply same_windows_same_reports.
+  intros D C C'; apply same_windows_same_reports.
   - fewer D.
   - clear - D; equate D; match goal with |- match ?x with _ => _ end => now destruct x end.
   - fewer D.
   - apply Forall2_maps; intros w _; equate D; constructor; try reflexivity; [now left|].
-    cbn; destruct (origin_of _ _ _ _); [split|]; reflexivity.
+    cbn; destruct (origin_of _ _ _ _ _); [split|]; reflexivity.
   - apply Forall2_maps; intros w _ x; equate D; reflexivity.
   - intros a; unfold own; equate D; destruct (windows q) as [|w ws]; cbn; [reflexivity|].
     destruct (kind w), (element a), close_rule, close_rule0, closure0; cbn; congruence.
@@ -307,14 +308,13 @@ Proof.
                             by_ := by_ w; name := name w; triggers := triggers w; lag := lag w |}).
   assert (Sl : forall w, slide s w = slide s' (alter w)).
   { intros w; unfold slide; cbn; rewrite G, G'; destruct (kind w), (stated w); reflexivity. }
-  assert (Or : forall r w x, origin_of s r w x = origin_of s' r (alter w) x).
-  { intros r w x; pose proof (Sl w) as E; unfold origin_of; rewrite <- E; clear E Sl; equate D; subst; reflexivity. }
+  assert (Or : forall r w x y, origin_of s r w x y = origin_of s' r (alter w) x y).
+  { intros r w x y; pose proof (Sl w) as E; unfold origin_of, not_earlier; rewrite <- E; clear E Sl; equate D; subst; reflexivity. }
   set (q' := but_slides _ q).
   assert (T1 : forall w, t1 (place s q all w) = t1 (place s' q' all (alter w)))
     by (intros; clear - D; equate D; reflexivity).
   assert (O : forall w, origin (place s q all w) = origin (place s' q' all (alter w))).
-  { intros w; transitivity (origin_of s (registered q) w (t1 (place s q all w))); [reflexivity|].
-    rewrite Or, T1; reflexivity. }
+  { intros w; unfold place; cbn [origin]; rewrite Or; clear - D; equate D; reflexivity. }
   apply same_windows_same_reports.
   - fewer D.
   - clear - D; equate D; match goal with |- match ?x with _ => _ end => now destruct x end.
@@ -324,7 +324,8 @@ Proof.
     + clear - D; equate D; reflexivity.
     + apply Sl.
     + now left.
-    + unfold least; replace (partial s') with (partial s) by (clear - D; now equate D).
+    + unfold least, cut; replace (partial s') with (partial s) by (clear - D; now equate D).
+      replace (closure s') with (closure s) by (clear - D; now equate D).
       cbn [win place]; rewrite <- Sl; reflexivity.
     + rewrite <- O; destruct (origin _); [|exact I]; unfold first_instant, last_instant.
       split; unfold low, high; replace (closure s') with (closure s) by (clear - D; now equate D); reflexivity.

@@ -84,10 +84,10 @@ Section Of.
   Definition place_among (q : Query) (es : list Element) (w : Window) : Placed :=
     let mine := filter (fun e => stream e =? on w) es in
     let ids := ids_from w 0 mine in
-    let t1 := match kind w, mine, map app mine with
-              | Tuple, e :: _, _ => Some (lookup ids (sys e))
-              | _, _, x :: xs => Some (smallest xs x) | _, _, [] => None end in
-    {| win := w; ids := ids; t1 := t1; origin := origin_of s (registered q) w t1 |}.
+    let instants := match kind w with Tuple => map (fun e => lookup ids (sys e)) mine | _ => map app mine end in
+    let of_all (f : list Z -> Z -> Z) := match instants with [] => None | x :: xs => Some (f xs x) end in
+    let t1 := of_all smallest in
+    {| win := w; ids := ids; t1 := t1; origin := origin_of s (registered q) w t1 (of_all maximum) |}.
 
   (** WIN-22: after these elements, whether a window with this last instant has expired. *)
   Definition has_expired (before : list Element) (last : Z) : bool :=
@@ -259,8 +259,9 @@ Section Of.
        triggers := triggers w; lag := lag w |}.
   Definition is_keyed (w : Window) : bool :=
     match by_ w, kind w with [], _ | _, Partition => false | _, _ => true end.
-  (** WIN-24: the reports of all keys, with their keys; [among]: the arrivals of all. *)
-  Definition keyed_reports (q : Query) (all es : list Element) (h : option Z) : list (Report * bool * list Z) :=
+  (** WIN-24: the reports of all keys, with their keys, by what gives those of one; [among]: the arrivals of all. *)
+  Definition keyed_reports (reports_of : Query -> list Element -> list Arrival -> list (Report * bool)) (q : Query)
+      (all es : list Element) (h : option Z) : list (Report * bool * list Z) :=
     let among := arrivals_among q all es h in
     match filter is_keyed (windows q) with
     | w :: _ =>
@@ -272,19 +273,20 @@ Section Of.
              let arrivals := arrivals_among alone all mine h in
              let moved r := {| at_instant := at_instant r; shown := shown r; holding := holding r;
                arrival := index_of (nth (Z.to_nat (arrival r)) (map a_sys arrivals) 0) (map a_sys among) |} in
-             map (fun x => (moved (fst x), snd x, k)) (reports_among alone mine arrivals)) (keys w es))
-    | [] => map (fun x => (x, [])) (reports_among q es among)
+             map (fun x => (moved (fst x), snd x, k)) (reports_of alone mine arrivals)) (keys w es))
+    | [] => map (fun x => (x, [])) (reports_of q es among)
     end.
 End Of.
 
 (** REP-14, REP-16, WIN-24: what is emitted; whether it is taken back; and the key. *)
-Definition evaluate_with (answer : list Quad -> Bag) (s : Semantics) (f : Firings) (q : Query)
+Definition evaluate_by (reports_of : Query -> list Element -> list Arrival -> list (Report * bool))
+    (horizon_at : Query -> list Element -> option Z) (answer : list Quad -> Bag) (s : Semantics) (f : Firings) (q : Query)
     (all : list Element) : list (Emitted * bool * list Z) :=
   let es := arriving_elements s f q all in
-  let h := horizon_of s (windows q) es in
+  let h := horizon_at q es in
   let late_ones := match late_for f with ForStream => elements_of q all (dropped (lateness s)) | _ => [] end in
   let emit := emitted_of s (arrivals_among f q all es h) late_ones in
-  let found := keyed_reports s f q all es h in
+  let found := keyed_reports f reports_of q all es h in
   match reported_windows f, existsb is_keyed (windows q) with
   | Active, false =>
       map (fun x => (emit x, false, []))
@@ -294,3 +296,6 @@ Definition evaluate_with (answer : list Quad -> Bag) (s : Semantics) (f : Firing
       map (fun x => let '(r, b, k) := x in (emit (with_rows r), b, k))
         (filter (fun x => emits (empty s) (snd (with_rows (fst (fst x)))) []) found)
   end.
+Definition evaluate_with (answer : list Quad -> Bag) (s : Semantics) (f : Firings) (q : Query) (all : list Element)
+    : list (Emitted * bool * list Z) :=
+  evaluate_by (reports_among s f) (fun q => horizon_of s (windows q)) answer s f q all.

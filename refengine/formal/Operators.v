@@ -106,7 +106,7 @@ Section Tumbling.
         destruct (F r) as (n & Tn & In1); [rewrite E; apply in_app_iff; right; now left|].
         destruct (F r') as (m & Tm & In2); [rewrite E; apply in_app_iff; right; right; apply in_app_iff; right; now left|].
         destruct (In1 e He) as [_ [_ U]], (In2 e He') as [_ [L _]].
-        assert (Hop : size w + match closure s with Closed => 1 | _ => 0 end <= slide s w) by (destruct (closure s); [lia|lia|congruence]).
+        assert (Hop : size w + match closure s with Closed => 1 | _ => 0 end <= slide s w) by (destruct (closure s); [lia|lia|congruence|lia]).
         pose proof (width_at_most_slide s q all w o time Hop) as Wd.
         unfold last, β in Tn, Tm; destruct sizes as (_ & Sl & _); fold p in U, L, Wd.
         set (la := last_instant s p o 0) in *; set (fi := first_instant s p o 0) in *; set (sl := slide s w) in *.

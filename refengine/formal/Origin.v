@@ -175,7 +175,7 @@ Section Origin.
   (** "t0 and t0 − β, where no window before window 0 holds an element, reports of empty contents are not made,
       there is no anchor at t0, and under eager expiry no arrival's own instant is that at which window 0 takes the
       place of window −1." *)
-  Hypothesis origins : t0 s = At o /\ t0 s' = At (o - β).
+  Hypothesis placed_at : origin p = Some o /\ origin p' = Some (o - β).
   Hypothesis none_before : forall e n, In e es -> n < 0 -> ~ (first + n * β <= x e <= last + n * β).
   Hypothesis not_empty : non_empty s = true.
   Hypothesis no_anchor : match periodic s with Some (_, AnchorT0) => False | _ => True end.
@@ -184,6 +184,7 @@ Section Origin.
   Hypothesis time : kind w = Time.
   Hypothesis can_trigger : trigger s = Explicit -> triggers w = true.
   Hypothesis sizes : 0 < size w /\ 0 < slide s w /\ 0 <= lag w.
+  Hypothesis fits : closure s = Open -> 2 <= size w. (* QRY-5 *)
   Hypothesis points : forall e, In e all -> until e = app e.
   Hypothesis the_horizon : horizon_of s (windows q) es = Some h.
   Hypothesis later_horizon : forall e, In e es -> app e < h.
@@ -196,8 +197,6 @@ Section Origin.
     pose proof (ceil_div_spec (t - last) β (c_ t) Sl) as A; pose proof (ceil_div_spec (t - last) β (c_ t - 1) Sl) as B.
     fold (c_ t) in A, B; lia.
   Qed.
-  Lemma placed_at : origin p = Some o /\ origin p' = Some (o - β).
-  Proof. destruct origins as [A B]; split; unfold p, p'; cbn; unfold origin_of; now rewrite ?A, ?B. Qed.
   Lemma first_of n : first_instant s p o n = first + n * β.
   Proof. unfold first, first_instant, β; change (win p) with w; lia. Qed.
   Lemma first_of' n : first_instant s p' (o - β) n = first + (n - 1) * β.
@@ -210,10 +209,11 @@ Section Origin.
   Proof.
     destruct sizes as (Sz & Sl & _); fold β in Sl.
     assert (Sp : span w = size w) by (unfold span; now rewrite time).
-    assert (Wd : size w - 1 <= last - first) by (unfold last, first, last_instant, first_instant, low, high; change (win p) with w; rewrite Sp, time; cbn; destruct (closure s); lia).
-    assert (D : 0 <= (size w - 1) / β) by (apply Z.div_pos; lia).
-    assert (D2 : β * ((size w - 1) / β) <= size w - 1) by (apply Z.mul_div_le; lia).
-    unfold least_, least; fold β; rewrite Sp; destruct (partial s); split; try lia; intros; nia.
+    assert (C0 : 0 <= cut s w) by (unfold cut; rewrite Sp; destruct (closure s); try (specialize (fits eq_refl)); lia).
+    assert (Wd : cut s w <= last - first) by (unfold cut; unfold last, first, last_instant, first_instant, low, high; change (win p) with w; rewrite Sp, time; cbn; destruct (closure s); lia).
+    assert (D : 0 <= cut s w / β) by (apply Z.div_pos; lia).
+    assert (D2 : β * (cut s w / β) <= cut s w) by (apply Z.mul_div_le; lia).
+    unfold least_, least; fold β; destruct (partial s); split; try lia; intros; nia.
   Qed.
   Lemma current_is t : current s p t = if t <? first - 1 then None else Some (Z.max least_ (c_ t)).
   Proof.
@@ -276,7 +276,7 @@ Section Origin.
     destruct same_fields as (E1 & E2 & E3 & E4 & _); constructor; try reflexivity.
     - unfold slide; now rewrite E2.
     - now left.
-    - unfold least, slide; now rewrite E2, E4.
+    - unfold least, cut, slide; now rewrite E1, E2, E4.
     - destruct (origin p'); [|exact I]; unfold first_instant, last_instant, slide, low, high; now rewrite E1, E2.
   Qed.
   Lemma nothing_seen t b : Forall inside b -> c_ t < 0 \/ t <= first - 1 -> content s p t b = [].

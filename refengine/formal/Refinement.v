@@ -14,8 +14,8 @@ Lemma sub_none {A} (ys : list A) : subsequence [] ys.
 Proof. induction ys; [apply sub_nil|now apply sub_skip]. Qed.
 
 Section Refinement.
-  (** "A report with more conditions gives a subsequence of the evaluations, with the same contents, where the one
-      with fewer does not name content change. ..."  s' has more conditions than s. *)
+  (** "A report with more conditions (none is `arrival`) gives a subsequence of the evaluations, with the same
+      contents, where the one with fewer does not name content change. ..."  s' has more conditions than s. *)
   Variables (s s' : Semantics) (q : Query) (all : list Element).
   Hypothesis fields : differ_only_in [Close_; Change_; NonEmpty_; Periodic_; Baseline_; ChangeScope_] s s'.
   Hypothesis fewer_close : window_close s = true -> window_close s' = true.
@@ -35,14 +35,14 @@ Section Refinement.
   Lemma placed_alike : map (place s' q all) (windows q) = ps.
   Proof.
     destruct same_fields as (E & E1 & E2 & E3 & _).
-    apply map_ext; intros w; unfold place, origin_of, slide, high; now rewrite E, E1, E2, E3.
+    apply map_ext; intros w; unfold place, origin_of, not_earlier, slide, low, high; now rewrite ?(ltac:(clear - fields; now equate fields) : not_before s' = not_before s), E, E1, E2, E3.
   Qed.
   Lemma itself p : same_window s s' p p.
   Proof.
     destruct same_fields as (E & E1 & E2 & E3 & E4 & _); constructor; try reflexivity.
     - unfold slide; now rewrite E2.
     - now left.
-    - unfold least, slide; now rewrite E2, E4.
+    - unfold least, cut, slide; now rewrite E1, E2, E4.
     - destruct (origin p); [|exact I]; unfold first_instant, last_instant, slide, low, high; now rewrite E1, E2.
   Qed.
   Lemma content_itself p t b : content s' p t b = content s p t b.
@@ -63,7 +63,7 @@ Section Refinement.
   Proof.
     destruct same_fields as (E & E1 & E2 & E3 & E4 & _).
     unfold timely; rewrite <- (same_scope s s' p p t (itself p)), !andb_true_iff; intros [C P].
-    assert (Cl : closes_at s' p t = closes_at s p t) by (unfold closes_at, last_instant, least, slide, high; now rewrite E1, E2, E4).
+    assert (Cl : closes_at s' p t = closes_at s p t) by (unfold closes_at, last_instant, least, cut, slide, high; now rewrite E1, E2, E4).
     rewrite Cl in C; split.
     - destruct (window_close s); [now rewrite fewer_close in C|reflexivity].
     - destruct fewer_periodic as [->|Q]; [reflexivity|]; rewrite Q in P; unfold is_periodic, border in *; now rewrite Q, E1 in P.
@@ -121,7 +121,7 @@ Section Refinement.
     assert (Ti : forall p t, timely s' o t p = timely s o t p).
     { intros p t; destruct same_fields as (E & E1 & E2 & E3 & E4 & _).
       unfold timely; rewrite <- (same_scope s s' p p t (itself p)), C, P.
-      unfold is_periodic, border, closes_at, last_instant, least, slide, high; now rewrite P, E1, E2, E4. }
+      unfold is_periodic, border, closes_at, last_instant, least, cut, slide, high; now rewrite P, E1, E2, E4. }
     destruct xs as [|p qs]; [rewrite <- Eps in Tu; discriminate|].
     destruct (rev ts) as [|final earlier]; [repeat split; try apply Wf; try apply Wf'; constructor|].
     rewrite Eps; cbv zeta.

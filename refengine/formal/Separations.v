@@ -4,21 +4,21 @@
     [of_F v] is what comes of the value [v] of the field F, all else being equal.  An example has the name of its field
     and of its two values. *)
 From Coq Require Import ZArith List.
-From RefEngine Require Import Definitions Bodies Firings Alike.
+From RefEngine Require Import Definitions Bodies Firings Alike Arriving.
 Import ListNotations.
 Open Scope Z_scope.
 
 (** * A semantics by the values that are not plain *)
 
-Inductive Condition := Close | Change | NonEmpty | Periodic.
+Inductive Condition := Close | Change | NonEmpty | Periodic | Arrival.
 Inductive Value :=
-  | the_t0 (v : T0) | the_closure (v : Closure) | the_slide (v : Slide) | the_partial (v : Partial)
+  | the_t0 (v : T0) | the_closure (v : Closure) | the_slide (v : Slide) | the_partial (v : Partial) | the_not_before (v : Z)
   | the_report (v : list Condition) | the_close_rule (v : CloseRule) | the_period (λ : Z) (v : Anchor)
   | the_baseline (v : Baseline) | the_change_scope (v : ChangeScope) | the_expiry (v : ExpirySeen) | the_missed (v : Missed)
   | the_tick (v : Tick) | the_trigger (v : Trigger) | the_collection (v : Collection) | the_consumption (v : Consumption)
   | the_r2s (v : R2S) | the_base (v : Base) | the_empty (v : Empty) | the_horizon (v : Horizon) | the_instant (v : Instant).
 Definition is_condition (a b : Condition) : bool :=
-  match a, b with Close, Close | Change, Change | NonEmpty, NonEmpty | Periodic, Periodic => true | _, _ => false end.
+  match a, b with Close, Close | Change, Change | NonEmpty, NonEmpty | Periodic, Periodic | Arrival, Arrival => true | _, _ => false end.
 (** The value that is found first; the plain value if none is. *)
 Fixpoint first {A} (vs : list Value) (known : Value -> option A) (plain : A) : A :=
   match vs with [] => plain | v :: rest => match known v with Some x => x | None => first rest known plain end end.
@@ -29,6 +29,7 @@ Definition semantics (vs : list Value) : Semantics :=
      closure := first vs (fun v => match v with the_closure x => Some x | _ => None end) RightOpen;
      slide_choice := first vs (fun v => match v with the_slide x => Some x | _ => None end) Stated;
      partial := first vs (fun v => match v with the_partial x => Some x | _ => None end) Suppressed;
+     not_before := first vs (fun v => match v with the_not_before x => Some (Some x) | _ => None end) None;
      window_close := has Close; content_change := has Change; non_empty := has NonEmpty;
      periodic := if has Periodic
                  then Some (first vs (fun v => match v with the_period λ x => Some (λ, x) | _ => None end) (3, AnchorT0))
@@ -66,8 +67,13 @@ Definition over (ws : list Window) : Query :=
   {| windows := ws; registered := Some 1; operator := None; static := []; patterns := []; selected := [] |}.
 Definition time_window (ω β : Z) : Query := over [window Time ω β false].
 
+Definition active : Firings :=
+  {| reported_windows := Active; exact_gap := Joins; expired_session := Gone; session_border := AtGap; early_count := None;
+     early_period := None; panes := Accumulating; late_for := ForStream; watermark_of := Greatest; watermark_delay := 0;
+     expiry_rule := Reached; clock := OfStream |}.
 Definition contents_of (vs : list Value) (q : Query) (es : list Element) : list (Z * Z * list Content) :=
-  map seen (reports (semantics vs) q es).
+  let names x := match x with the_report conditions => existsb (is_condition Arrival) conditions | _ => false end in
+  map seen (reports_any (existsb names vs) (semantics vs) active q es).
 Definition outputs_of (vs : list Value) (q : Query) (es : list Element) : list (Z * Z * list Content * Bag) :=
   map (fun e => (seen (report e), rows e)) (evaluate objects (semantics vs) q es).
 Ltac apart := vm_compute; discriminate.
@@ -89,11 +95,13 @@ Definition of_t0 (v : T0) :=
    contents_of [the_t0 v; the_closure LeftOpen] (over [window Tuple 2 2 false]) (at_instants [1; 2; 3])).
 Definition of_t0_over_time (v : T0) :=
   (contents_of [the_t0 v; the_closure LeftOpen] (time_window 4 6) (at_instants [11; 13; 16; 19; 25]),
-   contents_of [the_t0 v; the_closure LeftOpen] (time_window 1 1) (at_instants [0; 0; 1])).
+   contents_of [the_t0 v; the_closure LeftOpen] (time_window 1 1) (at_instants [0; 0; 1]),
+   contents_of [the_t0 v] (time_window 5 2) (at_instants [11; 12])).
+Definition from_3 := OffsetAt 3.
 Example t0_At_FirstElement : of_t0 (At 2) <> of_t0 FirstElement. Proof. apart. Qed.
 Example t0_At_FirstReach : of_t0 (At 2) <> of_t0 FirstReach. Proof. apart. Qed.
 Example t0_At_Registration : of_t0 (At 2) <> of_t0 Registration. Proof. apart. Qed.
-Example t0_At_Epoch : of_t0 (At 2) <> of_t0 (Epoch 3). Proof. apart. Qed.
+Example t0_At_Epoch : of_t0 (At 2) <> of_t0 (Epoch from_3). Proof. apart. Qed.
 Example t0_At_Coral8 : of_t0 (At 2) <> of_t0 Coral8. Proof. apart. Qed.
 Example t0_At_OracleCep : of_t0 (At 2) <> of_t0 OracleCep. Proof. apart. Qed.
 Example t0_At_Stream : of_t0 (At 2) <> of_t0 Stream. Proof. apart. Qed.
@@ -102,7 +110,7 @@ Example t0_At_Storm : of_t0 (At 2) <> of_t0 Storm. Proof. apart. Qed.
 Example t0_At_KafkaStreams : of_t0_over_time (At 2) <> of_t0_over_time KafkaStreams. Proof. apart. Qed.
 Example t0_FirstElement_FirstReach : of_t0 FirstElement <> of_t0 FirstReach. Proof. apart. Qed.
 Example t0_FirstElement_Registration : of_t0 FirstElement <> of_t0 Registration. Proof. apart. Qed.
-Example t0_FirstElement_Epoch : of_t0 FirstElement <> of_t0 (Epoch 3). Proof. apart. Qed.
+Example t0_FirstElement_Epoch : of_t0 FirstElement <> of_t0 (Epoch from_3). Proof. apart. Qed.
 Example t0_FirstElement_Coral8 : of_t0 FirstElement <> of_t0 Coral8. Proof. apart. Qed.
 Example t0_FirstElement_OracleCep : of_t0 FirstElement <> of_t0 OracleCep. Proof. apart. Qed.
 Example t0_FirstElement_Stream : of_t0 FirstElement <> of_t0 Stream. Proof. apart. Qed.
@@ -110,26 +118,26 @@ Example t0_FirstElement_Flink : of_t0 FirstElement <> of_t0 Flink. Proof. apart.
 Example t0_FirstElement_Storm : of_t0 FirstElement <> of_t0 Storm. Proof. apart. Qed.
 Example t0_FirstElement_KafkaStreams : of_t0_over_time FirstElement <> of_t0_over_time KafkaStreams. Proof. apart. Qed.
 Example t0_FirstReach_Registration : of_t0 FirstReach <> of_t0 Registration. Proof. apart. Qed.
-Example t0_FirstReach_Epoch : of_t0 FirstReach <> of_t0 (Epoch 3). Proof. apart. Qed.
+Example t0_FirstReach_Epoch : of_t0 FirstReach <> of_t0 (Epoch from_3). Proof. apart. Qed.
 Example t0_FirstReach_Coral8 : of_t0 FirstReach <> of_t0 Coral8. Proof. apart. Qed.
 Example t0_FirstReach_OracleCep : of_t0 FirstReach <> of_t0 OracleCep. Proof. apart. Qed.
 Example t0_FirstReach_Stream : of_t0 FirstReach <> of_t0 Stream. Proof. apart. Qed.
 Example t0_FirstReach_Flink : of_t0 FirstReach <> of_t0 Flink. Proof. apart. Qed.
 Example t0_FirstReach_Storm : of_t0 FirstReach <> of_t0 Storm. Proof. apart. Qed.
 Example t0_FirstReach_KafkaStreams : of_t0_over_time FirstReach <> of_t0_over_time KafkaStreams. Proof. apart. Qed.
-Example t0_Registration_Epoch : of_t0 Registration <> of_t0 (Epoch 3). Proof. apart. Qed.
+Example t0_Registration_Epoch : of_t0 Registration <> of_t0 (Epoch from_3). Proof. apart. Qed.
 Example t0_Registration_Coral8 : of_t0 Registration <> of_t0 Coral8. Proof. apart. Qed.
 Example t0_Registration_OracleCep : of_t0 Registration <> of_t0 OracleCep. Proof. apart. Qed.
 Example t0_Registration_Stream : of_t0 Registration <> of_t0 Stream. Proof. apart. Qed.
 Example t0_Registration_Flink : of_t0 Registration <> of_t0 Flink. Proof. apart. Qed.
 Example t0_Registration_Storm : of_t0 Registration <> of_t0 Storm. Proof. apart. Qed.
 Example t0_Registration_KafkaStreams : of_t0_over_time Registration <> of_t0_over_time KafkaStreams. Proof. apart. Qed.
-Example t0_Epoch_Coral8 : of_t0 (Epoch 3) <> of_t0 Coral8. Proof. apart. Qed.
-Example t0_Epoch_OracleCep : of_t0 (Epoch 3) <> of_t0 OracleCep. Proof. apart. Qed.
-Example t0_Epoch_Stream : of_t0 (Epoch 3) <> of_t0 Stream. Proof. apart. Qed.
-Example t0_Epoch_Flink : of_t0 (Epoch 3) <> of_t0 Flink. Proof. apart. Qed.
-Example t0_Epoch_Storm : of_t0 (Epoch 3) <> of_t0 Storm. Proof. apart. Qed.
-Example t0_Epoch_KafkaStreams : of_t0_over_time (Epoch 3) <> of_t0_over_time KafkaStreams. Proof. apart. Qed.
+Example t0_Epoch_Coral8 : of_t0 (Epoch from_3) <> of_t0 Coral8. Proof. apart. Qed.
+Example t0_Epoch_OracleCep : of_t0 (Epoch from_3) <> of_t0 OracleCep. Proof. apart. Qed.
+Example t0_Epoch_Stream : of_t0 (Epoch from_3) <> of_t0 Stream. Proof. apart. Qed.
+Example t0_Epoch_Flink : of_t0 (Epoch from_3) <> of_t0 Flink. Proof. apart. Qed.
+Example t0_Epoch_Storm : of_t0 (Epoch from_3) <> of_t0 Storm. Proof. apart. Qed.
+Example t0_Epoch_KafkaStreams : of_t0_over_time (Epoch from_3) <> of_t0_over_time KafkaStreams. Proof. apart. Qed.
 Example t0_Coral8_OracleCep : of_t0 Coral8 <> of_t0 OracleCep. Proof. apart. Qed.
 Example t0_Coral8_Stream : of_t0 Coral8 <> of_t0 Stream. Proof. apart. Qed.
 Example t0_Coral8_Flink : of_t0 Coral8 <> of_t0 Flink. Proof. apart. Qed.
@@ -145,11 +153,38 @@ Example t0_Stream_KafkaStreams : of_t0_over_time Stream <> of_t0_over_time Kafka
 Example t0_Flink_Storm : of_t0 Flink <> of_t0 Storm. Proof. apart. Qed.
 Example t0_Flink_KafkaStreams : of_t0_over_time Flink <> of_t0_over_time KafkaStreams. Proof. apart. Qed.
 Example t0_Storm_KafkaStreams : of_t0_over_time Storm <> of_t0_over_time KafkaStreams. Proof. apart. Qed.
+Example t0_At_EpochLatest : of_t0 (At 2) <> of_t0 (EpochLatest from_3). Proof. apart. Qed.
+Example t0_FirstElement_EpochLatest : of_t0 FirstElement <> of_t0 (EpochLatest from_3). Proof. apart. Qed.
+Example t0_FirstReach_EpochLatest : of_t0 FirstReach <> of_t0 (EpochLatest from_3). Proof. apart. Qed.
+Example t0_Registration_EpochLatest : of_t0 Registration <> of_t0 (EpochLatest from_3). Proof. apart. Qed.
+Example t0_Epoch_EpochLatest : of_t0_over_time (Epoch from_3) <> of_t0_over_time (EpochLatest from_3). Proof. apart. Qed.
+Example t0_EpochLatest_Coral8 : of_t0 (EpochLatest from_3) <> of_t0 Coral8. Proof. apart. Qed.
+Example t0_EpochLatest_OracleCep : of_t0 (EpochLatest from_3) <> of_t0 OracleCep. Proof. apart. Qed.
+Example t0_EpochLatest_Stream : of_t0 (EpochLatest from_3) <> of_t0 Stream. Proof. apart. Qed.
+Example t0_EpochLatest_Flink : of_t0 (EpochLatest from_3) <> of_t0 Flink. Proof. apart. Qed.
+Example t0_EpochLatest_Storm : of_t0 (EpochLatest from_3) <> of_t0 Storm. Proof. apart. Qed.
+Example t0_EpochLatest_KafkaStreams : of_t0_over_time (EpochLatest from_3) <> of_t0_over_time KafkaStreams. Proof. apart. Qed.
+
+Definition of_offset (v : Offset) :=
+  contents_of [the_t0 (Epoch v)] (time_window 7 7) (at_instants [day + 11; day + 13; day + 16; day + 19; day + 26]).
+Example offset_OffsetAt_FromFirst : of_offset (OffsetAt 3) <> of_offset FromFirst. Proof. apart. Qed.
+Example offset_OffsetAt_FromLast : of_offset (OffsetAt 3) <> of_offset FromLast. Proof. apart. Qed.
+Example offset_OffsetAt_FromDay : of_offset (OffsetAt 3) <> of_offset FromDay. Proof. apart. Qed.
+Example offset_OffsetAt_FromDayEnd : of_offset (OffsetAt 3) <> of_offset FromDayEnd. Proof. apart. Qed.
+Example offset_FromFirst_FromLast : of_offset FromFirst <> of_offset FromLast. Proof. apart. Qed.
+Example offset_FromFirst_FromDay : of_offset FromFirst <> of_offset FromDay. Proof. apart. Qed.
+Example offset_FromFirst_FromDayEnd : of_offset FromFirst <> of_offset FromDayEnd. Proof. apart. Qed.
+Example offset_FromLast_FromDay : of_offset FromLast <> of_offset FromDay. Proof. apart. Qed.
+Example offset_FromLast_FromDayEnd : of_offset FromLast <> of_offset FromDayEnd. Proof. apart. Qed.
+Example offset_FromDay_FromDayEnd : of_offset FromDay <> of_offset FromDayEnd. Proof. apart. Qed.
 
 Definition of_closure (v : Closure) := contents_of [the_closure v] (time_window 2 2) (at_instants [0; 2]).
 Example closure_RightOpen_LeftOpen : of_closure RightOpen <> of_closure LeftOpen. Proof. apart. Qed.
 Example closure_RightOpen_Closed : of_closure RightOpen <> of_closure Closed. Proof. apart. Qed.
 Example closure_LeftOpen_Closed : of_closure LeftOpen <> of_closure Closed. Proof. apart. Qed.
+Example closure_RightOpen_Open : of_closure RightOpen <> of_closure Open. Proof. apart. Qed.
+Example closure_LeftOpen_Open : of_closure LeftOpen <> of_closure Open. Proof. apart. Qed.
+Example closure_Closed_Open : of_closure Closed <> of_closure Open. Proof. apart. Qed.
 
 Definition of_slide (v : Slide) := contents_of [the_slide v] (time_window 2 2) (at_instants [0]).
 Example slide_Stated_Ignored : of_slide Stated <> of_slide Ignored. Proof. apart. Qed.
@@ -160,8 +195,10 @@ Example partial_Suppressed_Clipped : of_partial Suppressed <> of_partial Clipped
 Example partial_Reported_Clipped : of_partial Reported <> of_partial Clipped. Proof. apart. Qed.
 
 Definition of_report (v : list Condition) :=
-  contents_of [the_report v; the_period 3 (AnchorAt 1); the_tick TimeTick; the_horizon (HorizonAt 30)] (time_window 8 1)
-    (at_instants [2; 3; 4; 15; 16]).
+  (contents_of [the_report v; the_period 3 (AnchorAt 1); the_tick TimeTick; the_horizon (HorizonAt 30)] (time_window 8 1)
+     (at_instants [2; 3; 4; 15; 15; 16]),
+   contents_of [the_report v; the_period 3 (AnchorAt 1); the_close_rule Passed; the_horizon (HorizonAt 50)] (time_window 2 5)
+     (at_instants [1; 2; 4; 6; 7; 7; 22; 22; 35])).
 Example report_Close_Change : of_report [Close] <> of_report [Change]. Proof. apart. Qed.
 Example report_Close_CloseChange : of_report [Close] <> of_report [Close; Change]. Proof. apart. Qed.
 Example report_Close_NonEmpty : of_report [Close] <> of_report [NonEmpty]. Proof. apart. Qed.
@@ -267,6 +304,366 @@ Example report_NonEmptyPeriodic_CloseChangeNonEmptyPeriodic : of_report [NonEmpt
 Example report_CloseNonEmptyPeriodic_ChangeNonEmptyPeriodic : of_report [Close; NonEmpty; Periodic] <> of_report [Change; NonEmpty; Periodic]. Proof. apart. Qed.
 Example report_CloseNonEmptyPeriodic_CloseChangeNonEmptyPeriodic : of_report [Close; NonEmpty; Periodic] <> of_report [Close; Change; NonEmpty; Periodic]. Proof. apart. Qed.
 Example report_ChangeNonEmptyPeriodic_CloseChangeNonEmptyPeriodic : of_report [Change; NonEmpty; Periodic] <> of_report [Close; Change; NonEmpty; Periodic]. Proof. apart. Qed.
+Example report_Close_Arrival : of_report [Close] <> of_report [Arrival]. Proof. apart. Qed.
+Example report_Close_CloseArrival : of_report [Close] <> of_report [Close; Arrival]. Proof. apart. Qed.
+Example report_Close_ChangeArrival : of_report [Close] <> of_report [Change; Arrival]. Proof. apart. Qed.
+Example report_Close_NonEmptyArrival : of_report [Close] <> of_report [NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_Close_PeriodicArrival : of_report [Close] <> of_report [Periodic; Arrival]. Proof. apart. Qed.
+Example report_Close_CloseChangeArrival : of_report [Close] <> of_report [Close; Change; Arrival]. Proof. apart. Qed.
+Example report_Close_CloseNonEmptyArrival : of_report [Close] <> of_report [Close; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_Close_ClosePeriodicArrival : of_report [Close] <> of_report [Close; Periodic; Arrival]. Proof. apart. Qed.
+Example report_Close_ChangeNonEmptyArrival : of_report [Close] <> of_report [Change; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_Close_ChangePeriodicArrival : of_report [Close] <> of_report [Change; Periodic; Arrival]. Proof. apart. Qed.
+Example report_Close_NonEmptyPeriodicArrival : of_report [Close] <> of_report [NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_Close_CloseChangeNonEmptyArrival : of_report [Close] <> of_report [Close; Change; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_Close_CloseChangePeriodicArrival : of_report [Close] <> of_report [Close; Change; Periodic; Arrival]. Proof. apart. Qed.
+Example report_Close_CloseNonEmptyPeriodicArrival : of_report [Close] <> of_report [Close; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_Close_ChangeNonEmptyPeriodicArrival : of_report [Close] <> of_report [Change; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_Close_CloseChangeNonEmptyPeriodicArrival : of_report [Close] <> of_report [Close; Change; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_Change_Arrival : of_report [Change] <> of_report [Arrival]. Proof. apart. Qed.
+Example report_Change_CloseArrival : of_report [Change] <> of_report [Close; Arrival]. Proof. apart. Qed.
+Example report_Change_ChangeArrival : of_report [Change] <> of_report [Change; Arrival]. Proof. apart. Qed.
+Example report_Change_NonEmptyArrival : of_report [Change] <> of_report [NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_Change_PeriodicArrival : of_report [Change] <> of_report [Periodic; Arrival]. Proof. apart. Qed.
+Example report_Change_CloseChangeArrival : of_report [Change] <> of_report [Close; Change; Arrival]. Proof. apart. Qed.
+Example report_Change_CloseNonEmptyArrival : of_report [Change] <> of_report [Close; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_Change_ClosePeriodicArrival : of_report [Change] <> of_report [Close; Periodic; Arrival]. Proof. apart. Qed.
+Example report_Change_ChangeNonEmptyArrival : of_report [Change] <> of_report [Change; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_Change_ChangePeriodicArrival : of_report [Change] <> of_report [Change; Periodic; Arrival]. Proof. apart. Qed.
+Example report_Change_NonEmptyPeriodicArrival : of_report [Change] <> of_report [NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_Change_CloseChangeNonEmptyArrival : of_report [Change] <> of_report [Close; Change; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_Change_CloseChangePeriodicArrival : of_report [Change] <> of_report [Close; Change; Periodic; Arrival]. Proof. apart. Qed.
+Example report_Change_CloseNonEmptyPeriodicArrival : of_report [Change] <> of_report [Close; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_Change_ChangeNonEmptyPeriodicArrival : of_report [Change] <> of_report [Change; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_Change_CloseChangeNonEmptyPeriodicArrival : of_report [Change] <> of_report [Close; Change; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_NonEmpty_Arrival : of_report [NonEmpty] <> of_report [Arrival]. Proof. apart. Qed.
+Example report_NonEmpty_CloseArrival : of_report [NonEmpty] <> of_report [Close; Arrival]. Proof. apart. Qed.
+Example report_NonEmpty_ChangeArrival : of_report [NonEmpty] <> of_report [Change; Arrival]. Proof. apart. Qed.
+Example report_NonEmpty_NonEmptyArrival : of_report [NonEmpty] <> of_report [NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_NonEmpty_PeriodicArrival : of_report [NonEmpty] <> of_report [Periodic; Arrival]. Proof. apart. Qed.
+Example report_NonEmpty_CloseChangeArrival : of_report [NonEmpty] <> of_report [Close; Change; Arrival]. Proof. apart. Qed.
+Example report_NonEmpty_CloseNonEmptyArrival : of_report [NonEmpty] <> of_report [Close; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_NonEmpty_ClosePeriodicArrival : of_report [NonEmpty] <> of_report [Close; Periodic; Arrival]. Proof. apart. Qed.
+Example report_NonEmpty_ChangeNonEmptyArrival : of_report [NonEmpty] <> of_report [Change; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_NonEmpty_ChangePeriodicArrival : of_report [NonEmpty] <> of_report [Change; Periodic; Arrival]. Proof. apart. Qed.
+Example report_NonEmpty_NonEmptyPeriodicArrival : of_report [NonEmpty] <> of_report [NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_NonEmpty_CloseChangeNonEmptyArrival : of_report [NonEmpty] <> of_report [Close; Change; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_NonEmpty_CloseChangePeriodicArrival : of_report [NonEmpty] <> of_report [Close; Change; Periodic; Arrival]. Proof. apart. Qed.
+Example report_NonEmpty_CloseNonEmptyPeriodicArrival : of_report [NonEmpty] <> of_report [Close; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_NonEmpty_ChangeNonEmptyPeriodicArrival : of_report [NonEmpty] <> of_report [Change; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_NonEmpty_CloseChangeNonEmptyPeriodicArrival : of_report [NonEmpty] <> of_report [Close; Change; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_Periodic_Arrival : of_report [Periodic] <> of_report [Arrival]. Proof. apart. Qed.
+Example report_Periodic_CloseArrival : of_report [Periodic] <> of_report [Close; Arrival]. Proof. apart. Qed.
+Example report_Periodic_ChangeArrival : of_report [Periodic] <> of_report [Change; Arrival]. Proof. apart. Qed.
+Example report_Periodic_NonEmptyArrival : of_report [Periodic] <> of_report [NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_Periodic_PeriodicArrival : of_report [Periodic] <> of_report [Periodic; Arrival]. Proof. apart. Qed.
+Example report_Periodic_CloseChangeArrival : of_report [Periodic] <> of_report [Close; Change; Arrival]. Proof. apart. Qed.
+Example report_Periodic_CloseNonEmptyArrival : of_report [Periodic] <> of_report [Close; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_Periodic_ClosePeriodicArrival : of_report [Periodic] <> of_report [Close; Periodic; Arrival]. Proof. apart. Qed.
+Example report_Periodic_ChangeNonEmptyArrival : of_report [Periodic] <> of_report [Change; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_Periodic_ChangePeriodicArrival : of_report [Periodic] <> of_report [Change; Periodic; Arrival]. Proof. apart. Qed.
+Example report_Periodic_NonEmptyPeriodicArrival : of_report [Periodic] <> of_report [NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_Periodic_CloseChangeNonEmptyArrival : of_report [Periodic] <> of_report [Close; Change; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_Periodic_CloseChangePeriodicArrival : of_report [Periodic] <> of_report [Close; Change; Periodic; Arrival]. Proof. apart. Qed.
+Example report_Periodic_CloseNonEmptyPeriodicArrival : of_report [Periodic] <> of_report [Close; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_Periodic_ChangeNonEmptyPeriodicArrival : of_report [Periodic] <> of_report [Change; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_Periodic_CloseChangeNonEmptyPeriodicArrival : of_report [Periodic] <> of_report [Close; Change; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_Arrival_CloseChange : of_report [Arrival] <> of_report [Close; Change]. Proof. apart. Qed.
+Example report_Arrival_CloseNonEmpty : of_report [Arrival] <> of_report [Close; NonEmpty]. Proof. apart. Qed.
+Example report_Arrival_ClosePeriodic : of_report [Arrival] <> of_report [Close; Periodic]. Proof. apart. Qed.
+Example report_Arrival_CloseArrival : of_report [Arrival] <> of_report [Close; Arrival]. Proof. apart. Qed.
+Example report_Arrival_ChangeNonEmpty : of_report [Arrival] <> of_report [Change; NonEmpty]. Proof. apart. Qed.
+Example report_Arrival_ChangePeriodic : of_report [Arrival] <> of_report [Change; Periodic]. Proof. apart. Qed.
+Example report_Arrival_ChangeArrival : of_report [Arrival] <> of_report [Change; Arrival]. Proof. apart. Qed.
+Example report_Arrival_NonEmptyPeriodic : of_report [Arrival] <> of_report [NonEmpty; Periodic]. Proof. apart. Qed.
+Example report_Arrival_NonEmptyArrival : of_report [Arrival] <> of_report [NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_Arrival_PeriodicArrival : of_report [Arrival] <> of_report [Periodic; Arrival]. Proof. apart. Qed.
+Example report_Arrival_CloseChangeNonEmpty : of_report [Arrival] <> of_report [Close; Change; NonEmpty]. Proof. apart. Qed.
+Example report_Arrival_CloseChangePeriodic : of_report [Arrival] <> of_report [Close; Change; Periodic]. Proof. apart. Qed.
+Example report_Arrival_CloseChangeArrival : of_report [Arrival] <> of_report [Close; Change; Arrival]. Proof. apart. Qed.
+Example report_Arrival_CloseNonEmptyPeriodic : of_report [Arrival] <> of_report [Close; NonEmpty; Periodic]. Proof. apart. Qed.
+Example report_Arrival_CloseNonEmptyArrival : of_report [Arrival] <> of_report [Close; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_Arrival_ClosePeriodicArrival : of_report [Arrival] <> of_report [Close; Periodic; Arrival]. Proof. apart. Qed.
+Example report_Arrival_ChangeNonEmptyPeriodic : of_report [Arrival] <> of_report [Change; NonEmpty; Periodic]. Proof. apart. Qed.
+Example report_Arrival_ChangeNonEmptyArrival : of_report [Arrival] <> of_report [Change; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_Arrival_ChangePeriodicArrival : of_report [Arrival] <> of_report [Change; Periodic; Arrival]. Proof. apart. Qed.
+Example report_Arrival_NonEmptyPeriodicArrival : of_report [Arrival] <> of_report [NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_Arrival_CloseChangeNonEmptyPeriodic : of_report [Arrival] <> of_report [Close; Change; NonEmpty; Periodic]. Proof. apart. Qed.
+Example report_Arrival_CloseChangeNonEmptyArrival : of_report [Arrival] <> of_report [Close; Change; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_Arrival_CloseChangePeriodicArrival : of_report [Arrival] <> of_report [Close; Change; Periodic; Arrival]. Proof. apart. Qed.
+Example report_Arrival_CloseNonEmptyPeriodicArrival : of_report [Arrival] <> of_report [Close; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_Arrival_ChangeNonEmptyPeriodicArrival : of_report [Arrival] <> of_report [Change; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_Arrival_CloseChangeNonEmptyPeriodicArrival : of_report [Arrival] <> of_report [Close; Change; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseChange_CloseArrival : of_report [Close; Change] <> of_report [Close; Arrival]. Proof. apart. Qed.
+Example report_CloseChange_ChangeArrival : of_report [Close; Change] <> of_report [Change; Arrival]. Proof. apart. Qed.
+Example report_CloseChange_NonEmptyArrival : of_report [Close; Change] <> of_report [NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_CloseChange_PeriodicArrival : of_report [Close; Change] <> of_report [Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseChange_CloseChangeArrival : of_report [Close; Change] <> of_report [Close; Change; Arrival]. Proof. apart. Qed.
+Example report_CloseChange_CloseNonEmptyArrival : of_report [Close; Change] <> of_report [Close; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_CloseChange_ClosePeriodicArrival : of_report [Close; Change] <> of_report [Close; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseChange_ChangeNonEmptyArrival : of_report [Close; Change] <> of_report [Change; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_CloseChange_ChangePeriodicArrival : of_report [Close; Change] <> of_report [Change; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseChange_NonEmptyPeriodicArrival : of_report [Close; Change] <> of_report [NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseChange_CloseChangeNonEmptyArrival : of_report [Close; Change] <> of_report [Close; Change; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_CloseChange_CloseChangePeriodicArrival : of_report [Close; Change] <> of_report [Close; Change; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseChange_CloseNonEmptyPeriodicArrival : of_report [Close; Change] <> of_report [Close; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseChange_ChangeNonEmptyPeriodicArrival : of_report [Close; Change] <> of_report [Change; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseChange_CloseChangeNonEmptyPeriodicArrival : of_report [Close; Change] <> of_report [Close; Change; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseNonEmpty_CloseArrival : of_report [Close; NonEmpty] <> of_report [Close; Arrival]. Proof. apart. Qed.
+Example report_CloseNonEmpty_ChangeArrival : of_report [Close; NonEmpty] <> of_report [Change; Arrival]. Proof. apart. Qed.
+Example report_CloseNonEmpty_NonEmptyArrival : of_report [Close; NonEmpty] <> of_report [NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_CloseNonEmpty_PeriodicArrival : of_report [Close; NonEmpty] <> of_report [Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseNonEmpty_CloseChangeArrival : of_report [Close; NonEmpty] <> of_report [Close; Change; Arrival]. Proof. apart. Qed.
+Example report_CloseNonEmpty_CloseNonEmptyArrival : of_report [Close; NonEmpty] <> of_report [Close; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_CloseNonEmpty_ClosePeriodicArrival : of_report [Close; NonEmpty] <> of_report [Close; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseNonEmpty_ChangeNonEmptyArrival : of_report [Close; NonEmpty] <> of_report [Change; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_CloseNonEmpty_ChangePeriodicArrival : of_report [Close; NonEmpty] <> of_report [Change; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseNonEmpty_NonEmptyPeriodicArrival : of_report [Close; NonEmpty] <> of_report [NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseNonEmpty_CloseChangeNonEmptyArrival : of_report [Close; NonEmpty] <> of_report [Close; Change; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_CloseNonEmpty_CloseChangePeriodicArrival : of_report [Close; NonEmpty] <> of_report [Close; Change; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseNonEmpty_CloseNonEmptyPeriodicArrival : of_report [Close; NonEmpty] <> of_report [Close; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseNonEmpty_ChangeNonEmptyPeriodicArrival : of_report [Close; NonEmpty] <> of_report [Change; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseNonEmpty_CloseChangeNonEmptyPeriodicArrival : of_report [Close; NonEmpty] <> of_report [Close; Change; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_ClosePeriodic_CloseArrival : of_report [Close; Periodic] <> of_report [Close; Arrival]. Proof. apart. Qed.
+Example report_ClosePeriodic_ChangeArrival : of_report [Close; Periodic] <> of_report [Change; Arrival]. Proof. apart. Qed.
+Example report_ClosePeriodic_NonEmptyArrival : of_report [Close; Periodic] <> of_report [NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_ClosePeriodic_PeriodicArrival : of_report [Close; Periodic] <> of_report [Periodic; Arrival]. Proof. apart. Qed.
+Example report_ClosePeriodic_CloseChangeArrival : of_report [Close; Periodic] <> of_report [Close; Change; Arrival]. Proof. apart. Qed.
+Example report_ClosePeriodic_CloseNonEmptyArrival : of_report [Close; Periodic] <> of_report [Close; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_ClosePeriodic_ClosePeriodicArrival : of_report [Close; Periodic] <> of_report [Close; Periodic; Arrival]. Proof. apart. Qed.
+Example report_ClosePeriodic_ChangeNonEmptyArrival : of_report [Close; Periodic] <> of_report [Change; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_ClosePeriodic_ChangePeriodicArrival : of_report [Close; Periodic] <> of_report [Change; Periodic; Arrival]. Proof. apart. Qed.
+Example report_ClosePeriodic_NonEmptyPeriodicArrival : of_report [Close; Periodic] <> of_report [NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_ClosePeriodic_CloseChangeNonEmptyArrival : of_report [Close; Periodic] <> of_report [Close; Change; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_ClosePeriodic_CloseChangePeriodicArrival : of_report [Close; Periodic] <> of_report [Close; Change; Periodic; Arrival]. Proof. apart. Qed.
+Example report_ClosePeriodic_CloseNonEmptyPeriodicArrival : of_report [Close; Periodic] <> of_report [Close; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_ClosePeriodic_ChangeNonEmptyPeriodicArrival : of_report [Close; Periodic] <> of_report [Change; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_ClosePeriodic_CloseChangeNonEmptyPeriodicArrival : of_report [Close; Periodic] <> of_report [Close; Change; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseArrival_ChangeNonEmpty : of_report [Close; Arrival] <> of_report [Change; NonEmpty]. Proof. apart. Qed.
+Example report_CloseArrival_ChangePeriodic : of_report [Close; Arrival] <> of_report [Change; Periodic]. Proof. apart. Qed.
+Example report_CloseArrival_ChangeArrival : of_report [Close; Arrival] <> of_report [Change; Arrival]. Proof. apart. Qed.
+Example report_CloseArrival_NonEmptyPeriodic : of_report [Close; Arrival] <> of_report [NonEmpty; Periodic]. Proof. apart. Qed.
+Example report_CloseArrival_NonEmptyArrival : of_report [Close; Arrival] <> of_report [NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_CloseArrival_PeriodicArrival : of_report [Close; Arrival] <> of_report [Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseArrival_CloseChangeNonEmpty : of_report [Close; Arrival] <> of_report [Close; Change; NonEmpty]. Proof. apart. Qed.
+Example report_CloseArrival_CloseChangePeriodic : of_report [Close; Arrival] <> of_report [Close; Change; Periodic]. Proof. apart. Qed.
+Example report_CloseArrival_CloseChangeArrival : of_report [Close; Arrival] <> of_report [Close; Change; Arrival]. Proof. apart. Qed.
+Example report_CloseArrival_CloseNonEmptyPeriodic : of_report [Close; Arrival] <> of_report [Close; NonEmpty; Periodic]. Proof. apart. Qed.
+Example report_CloseArrival_CloseNonEmptyArrival : of_report [Close; Arrival] <> of_report [Close; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_CloseArrival_ClosePeriodicArrival : of_report [Close; Arrival] <> of_report [Close; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseArrival_ChangeNonEmptyPeriodic : of_report [Close; Arrival] <> of_report [Change; NonEmpty; Periodic]. Proof. apart. Qed.
+Example report_CloseArrival_ChangeNonEmptyArrival : of_report [Close; Arrival] <> of_report [Change; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_CloseArrival_ChangePeriodicArrival : of_report [Close; Arrival] <> of_report [Change; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseArrival_NonEmptyPeriodicArrival : of_report [Close; Arrival] <> of_report [NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseArrival_CloseChangeNonEmptyPeriodic : of_report [Close; Arrival] <> of_report [Close; Change; NonEmpty; Periodic]. Proof. apart. Qed.
+Example report_CloseArrival_CloseChangeNonEmptyArrival : of_report [Close; Arrival] <> of_report [Close; Change; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_CloseArrival_CloseChangePeriodicArrival : of_report [Close; Arrival] <> of_report [Close; Change; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseArrival_CloseNonEmptyPeriodicArrival : of_report [Close; Arrival] <> of_report [Close; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseArrival_ChangeNonEmptyPeriodicArrival : of_report [Close; Arrival] <> of_report [Change; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseArrival_CloseChangeNonEmptyPeriodicArrival : of_report [Close; Arrival] <> of_report [Close; Change; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_ChangeNonEmpty_ChangeArrival : of_report [Change; NonEmpty] <> of_report [Change; Arrival]. Proof. apart. Qed.
+Example report_ChangeNonEmpty_NonEmptyArrival : of_report [Change; NonEmpty] <> of_report [NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_ChangeNonEmpty_PeriodicArrival : of_report [Change; NonEmpty] <> of_report [Periodic; Arrival]. Proof. apart. Qed.
+Example report_ChangeNonEmpty_CloseChangeArrival : of_report [Change; NonEmpty] <> of_report [Close; Change; Arrival]. Proof. apart. Qed.
+Example report_ChangeNonEmpty_CloseNonEmptyArrival : of_report [Change; NonEmpty] <> of_report [Close; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_ChangeNonEmpty_ClosePeriodicArrival : of_report [Change; NonEmpty] <> of_report [Close; Periodic; Arrival]. Proof. apart. Qed.
+Example report_ChangeNonEmpty_ChangeNonEmptyArrival : of_report [Change; NonEmpty] <> of_report [Change; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_ChangeNonEmpty_ChangePeriodicArrival : of_report [Change; NonEmpty] <> of_report [Change; Periodic; Arrival]. Proof. apart. Qed.
+Example report_ChangeNonEmpty_NonEmptyPeriodicArrival : of_report [Change; NonEmpty] <> of_report [NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_ChangeNonEmpty_CloseChangeNonEmptyArrival : of_report [Change; NonEmpty] <> of_report [Close; Change; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_ChangeNonEmpty_CloseChangePeriodicArrival : of_report [Change; NonEmpty] <> of_report [Close; Change; Periodic; Arrival]. Proof. apart. Qed.
+Example report_ChangeNonEmpty_CloseNonEmptyPeriodicArrival : of_report [Change; NonEmpty] <> of_report [Close; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_ChangeNonEmpty_ChangeNonEmptyPeriodicArrival : of_report [Change; NonEmpty] <> of_report [Change; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_ChangeNonEmpty_CloseChangeNonEmptyPeriodicArrival : of_report [Change; NonEmpty] <> of_report [Close; Change; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_ChangePeriodic_ChangeArrival : of_report [Change; Periodic] <> of_report [Change; Arrival]. Proof. apart. Qed.
+Example report_ChangePeriodic_NonEmptyArrival : of_report [Change; Periodic] <> of_report [NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_ChangePeriodic_PeriodicArrival : of_report [Change; Periodic] <> of_report [Periodic; Arrival]. Proof. apart. Qed.
+Example report_ChangePeriodic_CloseChangeArrival : of_report [Change; Periodic] <> of_report [Close; Change; Arrival]. Proof. apart. Qed.
+Example report_ChangePeriodic_CloseNonEmptyArrival : of_report [Change; Periodic] <> of_report [Close; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_ChangePeriodic_ClosePeriodicArrival : of_report [Change; Periodic] <> of_report [Close; Periodic; Arrival]. Proof. apart. Qed.
+Example report_ChangePeriodic_ChangeNonEmptyArrival : of_report [Change; Periodic] <> of_report [Change; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_ChangePeriodic_ChangePeriodicArrival : of_report [Change; Periodic] <> of_report [Change; Periodic; Arrival]. Proof. apart. Qed.
+Example report_ChangePeriodic_NonEmptyPeriodicArrival : of_report [Change; Periodic] <> of_report [NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_ChangePeriodic_CloseChangeNonEmptyArrival : of_report [Change; Periodic] <> of_report [Close; Change; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_ChangePeriodic_CloseChangePeriodicArrival : of_report [Change; Periodic] <> of_report [Close; Change; Periodic; Arrival]. Proof. apart. Qed.
+Example report_ChangePeriodic_CloseNonEmptyPeriodicArrival : of_report [Change; Periodic] <> of_report [Close; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_ChangePeriodic_ChangeNonEmptyPeriodicArrival : of_report [Change; Periodic] <> of_report [Change; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_ChangePeriodic_CloseChangeNonEmptyPeriodicArrival : of_report [Change; Periodic] <> of_report [Close; Change; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_ChangeArrival_NonEmptyPeriodic : of_report [Change; Arrival] <> of_report [NonEmpty; Periodic]. Proof. apart. Qed.
+Example report_ChangeArrival_NonEmptyArrival : of_report [Change; Arrival] <> of_report [NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_ChangeArrival_PeriodicArrival : of_report [Change; Arrival] <> of_report [Periodic; Arrival]. Proof. apart. Qed.
+Example report_ChangeArrival_CloseChangeNonEmpty : of_report [Change; Arrival] <> of_report [Close; Change; NonEmpty]. Proof. apart. Qed.
+Example report_ChangeArrival_CloseChangePeriodic : of_report [Change; Arrival] <> of_report [Close; Change; Periodic]. Proof. apart. Qed.
+Example report_ChangeArrival_CloseChangeArrival : of_report [Change; Arrival] <> of_report [Close; Change; Arrival]. Proof. apart. Qed.
+Example report_ChangeArrival_CloseNonEmptyPeriodic : of_report [Change; Arrival] <> of_report [Close; NonEmpty; Periodic]. Proof. apart. Qed.
+Example report_ChangeArrival_CloseNonEmptyArrival : of_report [Change; Arrival] <> of_report [Close; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_ChangeArrival_ClosePeriodicArrival : of_report [Change; Arrival] <> of_report [Close; Periodic; Arrival]. Proof. apart. Qed.
+Example report_ChangeArrival_ChangeNonEmptyPeriodic : of_report [Change; Arrival] <> of_report [Change; NonEmpty; Periodic]. Proof. apart. Qed.
+Example report_ChangeArrival_ChangeNonEmptyArrival : of_report [Change; Arrival] <> of_report [Change; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_ChangeArrival_ChangePeriodicArrival : of_report [Change; Arrival] <> of_report [Change; Periodic; Arrival]. Proof. apart. Qed.
+Example report_ChangeArrival_NonEmptyPeriodicArrival : of_report [Change; Arrival] <> of_report [NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_ChangeArrival_CloseChangeNonEmptyPeriodic : of_report [Change; Arrival] <> of_report [Close; Change; NonEmpty; Periodic]. Proof. apart. Qed.
+Example report_ChangeArrival_CloseChangeNonEmptyArrival : of_report [Change; Arrival] <> of_report [Close; Change; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_ChangeArrival_CloseChangePeriodicArrival : of_report [Change; Arrival] <> of_report [Close; Change; Periodic; Arrival]. Proof. apart. Qed.
+Example report_ChangeArrival_CloseNonEmptyPeriodicArrival : of_report [Change; Arrival] <> of_report [Close; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_ChangeArrival_ChangeNonEmptyPeriodicArrival : of_report [Change; Arrival] <> of_report [Change; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_ChangeArrival_CloseChangeNonEmptyPeriodicArrival : of_report [Change; Arrival] <> of_report [Close; Change; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_NonEmptyPeriodic_NonEmptyArrival : of_report [NonEmpty; Periodic] <> of_report [NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_NonEmptyPeriodic_PeriodicArrival : of_report [NonEmpty; Periodic] <> of_report [Periodic; Arrival]. Proof. apart. Qed.
+Example report_NonEmptyPeriodic_CloseChangeArrival : of_report [NonEmpty; Periodic] <> of_report [Close; Change; Arrival]. Proof. apart. Qed.
+Example report_NonEmptyPeriodic_CloseNonEmptyArrival : of_report [NonEmpty; Periodic] <> of_report [Close; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_NonEmptyPeriodic_ClosePeriodicArrival : of_report [NonEmpty; Periodic] <> of_report [Close; Periodic; Arrival]. Proof. apart. Qed.
+Example report_NonEmptyPeriodic_ChangeNonEmptyArrival : of_report [NonEmpty; Periodic] <> of_report [Change; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_NonEmptyPeriodic_ChangePeriodicArrival : of_report [NonEmpty; Periodic] <> of_report [Change; Periodic; Arrival]. Proof. apart. Qed.
+Example report_NonEmptyPeriodic_NonEmptyPeriodicArrival : of_report [NonEmpty; Periodic] <> of_report [NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_NonEmptyPeriodic_CloseChangeNonEmptyArrival : of_report [NonEmpty; Periodic] <> of_report [Close; Change; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_NonEmptyPeriodic_CloseChangePeriodicArrival : of_report [NonEmpty; Periodic] <> of_report [Close; Change; Periodic; Arrival]. Proof. apart. Qed.
+Example report_NonEmptyPeriodic_CloseNonEmptyPeriodicArrival : of_report [NonEmpty; Periodic] <> of_report [Close; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_NonEmptyPeriodic_ChangeNonEmptyPeriodicArrival : of_report [NonEmpty; Periodic] <> of_report [Change; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_NonEmptyPeriodic_CloseChangeNonEmptyPeriodicArrival : of_report [NonEmpty; Periodic] <> of_report [Close; Change; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_NonEmptyArrival_PeriodicArrival : of_report [NonEmpty; Arrival] <> of_report [Periodic; Arrival]. Proof. apart. Qed.
+Example report_NonEmptyArrival_CloseChangeNonEmpty : of_report [NonEmpty; Arrival] <> of_report [Close; Change; NonEmpty]. Proof. apart. Qed.
+Example report_NonEmptyArrival_CloseChangePeriodic : of_report [NonEmpty; Arrival] <> of_report [Close; Change; Periodic]. Proof. apart. Qed.
+Example report_NonEmptyArrival_CloseChangeArrival : of_report [NonEmpty; Arrival] <> of_report [Close; Change; Arrival]. Proof. apart. Qed.
+Example report_NonEmptyArrival_CloseNonEmptyPeriodic : of_report [NonEmpty; Arrival] <> of_report [Close; NonEmpty; Periodic]. Proof. apart. Qed.
+Example report_NonEmptyArrival_CloseNonEmptyArrival : of_report [NonEmpty; Arrival] <> of_report [Close; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_NonEmptyArrival_ClosePeriodicArrival : of_report [NonEmpty; Arrival] <> of_report [Close; Periodic; Arrival]. Proof. apart. Qed.
+Example report_NonEmptyArrival_ChangeNonEmptyPeriodic : of_report [NonEmpty; Arrival] <> of_report [Change; NonEmpty; Periodic]. Proof. apart. Qed.
+Example report_NonEmptyArrival_ChangeNonEmptyArrival : of_report [NonEmpty; Arrival] <> of_report [Change; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_NonEmptyArrival_ChangePeriodicArrival : of_report [NonEmpty; Arrival] <> of_report [Change; Periodic; Arrival]. Proof. apart. Qed.
+Example report_NonEmptyArrival_NonEmptyPeriodicArrival : of_report [NonEmpty; Arrival] <> of_report [NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_NonEmptyArrival_CloseChangeNonEmptyPeriodic : of_report [NonEmpty; Arrival] <> of_report [Close; Change; NonEmpty; Periodic]. Proof. apart. Qed.
+Example report_NonEmptyArrival_CloseChangeNonEmptyArrival : of_report [NonEmpty; Arrival] <> of_report [Close; Change; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_NonEmptyArrival_CloseChangePeriodicArrival : of_report [NonEmpty; Arrival] <> of_report [Close; Change; Periodic; Arrival]. Proof. apart. Qed.
+Example report_NonEmptyArrival_CloseNonEmptyPeriodicArrival : of_report [NonEmpty; Arrival] <> of_report [Close; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_NonEmptyArrival_ChangeNonEmptyPeriodicArrival : of_report [NonEmpty; Arrival] <> of_report [Change; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_NonEmptyArrival_CloseChangeNonEmptyPeriodicArrival : of_report [NonEmpty; Arrival] <> of_report [Close; Change; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_PeriodicArrival_CloseChangeNonEmpty : of_report [Periodic; Arrival] <> of_report [Close; Change; NonEmpty]. Proof. apart. Qed.
+Example report_PeriodicArrival_CloseChangePeriodic : of_report [Periodic; Arrival] <> of_report [Close; Change; Periodic]. Proof. apart. Qed.
+Example report_PeriodicArrival_CloseChangeArrival : of_report [Periodic; Arrival] <> of_report [Close; Change; Arrival]. Proof. apart. Qed.
+Example report_PeriodicArrival_CloseNonEmptyPeriodic : of_report [Periodic; Arrival] <> of_report [Close; NonEmpty; Periodic]. Proof. apart. Qed.
+Example report_PeriodicArrival_CloseNonEmptyArrival : of_report [Periodic; Arrival] <> of_report [Close; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_PeriodicArrival_ClosePeriodicArrival : of_report [Periodic; Arrival] <> of_report [Close; Periodic; Arrival]. Proof. apart. Qed.
+Example report_PeriodicArrival_ChangeNonEmptyPeriodic : of_report [Periodic; Arrival] <> of_report [Change; NonEmpty; Periodic]. Proof. apart. Qed.
+Example report_PeriodicArrival_ChangeNonEmptyArrival : of_report [Periodic; Arrival] <> of_report [Change; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_PeriodicArrival_ChangePeriodicArrival : of_report [Periodic; Arrival] <> of_report [Change; Periodic; Arrival]. Proof. apart. Qed.
+Example report_PeriodicArrival_NonEmptyPeriodicArrival : of_report [Periodic; Arrival] <> of_report [NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_PeriodicArrival_CloseChangeNonEmptyPeriodic : of_report [Periodic; Arrival] <> of_report [Close; Change; NonEmpty; Periodic]. Proof. apart. Qed.
+Example report_PeriodicArrival_CloseChangeNonEmptyArrival : of_report [Periodic; Arrival] <> of_report [Close; Change; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_PeriodicArrival_CloseChangePeriodicArrival : of_report [Periodic; Arrival] <> of_report [Close; Change; Periodic; Arrival]. Proof. apart. Qed.
+Example report_PeriodicArrival_CloseNonEmptyPeriodicArrival : of_report [Periodic; Arrival] <> of_report [Close; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_PeriodicArrival_ChangeNonEmptyPeriodicArrival : of_report [Periodic; Arrival] <> of_report [Change; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_PeriodicArrival_CloseChangeNonEmptyPeriodicArrival : of_report [Periodic; Arrival] <> of_report [Close; Change; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseChangeNonEmpty_CloseChangeArrival : of_report [Close; Change; NonEmpty] <> of_report [Close; Change; Arrival]. Proof. apart. Qed.
+Example report_CloseChangeNonEmpty_CloseNonEmptyArrival : of_report [Close; Change; NonEmpty] <> of_report [Close; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_CloseChangeNonEmpty_ClosePeriodicArrival : of_report [Close; Change; NonEmpty] <> of_report [Close; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseChangeNonEmpty_ChangeNonEmptyArrival : of_report [Close; Change; NonEmpty] <> of_report [Change; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_CloseChangeNonEmpty_ChangePeriodicArrival : of_report [Close; Change; NonEmpty] <> of_report [Change; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseChangeNonEmpty_NonEmptyPeriodicArrival : of_report [Close; Change; NonEmpty] <> of_report [NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseChangeNonEmpty_CloseChangeNonEmptyArrival : of_report [Close; Change; NonEmpty] <> of_report [Close; Change; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_CloseChangeNonEmpty_CloseChangePeriodicArrival : of_report [Close; Change; NonEmpty] <> of_report [Close; Change; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseChangeNonEmpty_CloseNonEmptyPeriodicArrival : of_report [Close; Change; NonEmpty] <> of_report [Close; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseChangeNonEmpty_ChangeNonEmptyPeriodicArrival : of_report [Close; Change; NonEmpty] <> of_report [Change; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseChangeNonEmpty_CloseChangeNonEmptyPeriodicArrival : of_report [Close; Change; NonEmpty] <> of_report [Close; Change; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseChangePeriodic_CloseChangeArrival : of_report [Close; Change; Periodic] <> of_report [Close; Change; Arrival]. Proof. apart. Qed.
+Example report_CloseChangePeriodic_CloseNonEmptyArrival : of_report [Close; Change; Periodic] <> of_report [Close; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_CloseChangePeriodic_ClosePeriodicArrival : of_report [Close; Change; Periodic] <> of_report [Close; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseChangePeriodic_ChangeNonEmptyArrival : of_report [Close; Change; Periodic] <> of_report [Change; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_CloseChangePeriodic_ChangePeriodicArrival : of_report [Close; Change; Periodic] <> of_report [Change; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseChangePeriodic_NonEmptyPeriodicArrival : of_report [Close; Change; Periodic] <> of_report [NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseChangePeriodic_CloseChangeNonEmptyArrival : of_report [Close; Change; Periodic] <> of_report [Close; Change; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_CloseChangePeriodic_CloseChangePeriodicArrival : of_report [Close; Change; Periodic] <> of_report [Close; Change; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseChangePeriodic_CloseNonEmptyPeriodicArrival : of_report [Close; Change; Periodic] <> of_report [Close; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseChangePeriodic_ChangeNonEmptyPeriodicArrival : of_report [Close; Change; Periodic] <> of_report [Change; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseChangePeriodic_CloseChangeNonEmptyPeriodicArrival : of_report [Close; Change; Periodic] <> of_report [Close; Change; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseChangeArrival_CloseNonEmptyPeriodic : of_report [Close; Change; Arrival] <> of_report [Close; NonEmpty; Periodic]. Proof. apart. Qed.
+Example report_CloseChangeArrival_CloseNonEmptyArrival : of_report [Close; Change; Arrival] <> of_report [Close; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_CloseChangeArrival_ClosePeriodicArrival : of_report [Close; Change; Arrival] <> of_report [Close; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseChangeArrival_ChangeNonEmptyPeriodic : of_report [Close; Change; Arrival] <> of_report [Change; NonEmpty; Periodic]. Proof. apart. Qed.
+Example report_CloseChangeArrival_ChangeNonEmptyArrival : of_report [Close; Change; Arrival] <> of_report [Change; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_CloseChangeArrival_ChangePeriodicArrival : of_report [Close; Change; Arrival] <> of_report [Change; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseChangeArrival_NonEmptyPeriodicArrival : of_report [Close; Change; Arrival] <> of_report [NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseChangeArrival_CloseChangeNonEmptyPeriodic : of_report [Close; Change; Arrival] <> of_report [Close; Change; NonEmpty; Periodic]. Proof. apart. Qed.
+Example report_CloseChangeArrival_CloseChangeNonEmptyArrival : of_report [Close; Change; Arrival] <> of_report [Close; Change; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_CloseChangeArrival_CloseChangePeriodicArrival : of_report [Close; Change; Arrival] <> of_report [Close; Change; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseChangeArrival_CloseNonEmptyPeriodicArrival : of_report [Close; Change; Arrival] <> of_report [Close; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseChangeArrival_ChangeNonEmptyPeriodicArrival : of_report [Close; Change; Arrival] <> of_report [Change; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseChangeArrival_CloseChangeNonEmptyPeriodicArrival : of_report [Close; Change; Arrival] <> of_report [Close; Change; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseNonEmptyPeriodic_CloseNonEmptyArrival : of_report [Close; NonEmpty; Periodic] <> of_report [Close; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_CloseNonEmptyPeriodic_ClosePeriodicArrival : of_report [Close; NonEmpty; Periodic] <> of_report [Close; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseNonEmptyPeriodic_ChangeNonEmptyArrival : of_report [Close; NonEmpty; Periodic] <> of_report [Change; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_CloseNonEmptyPeriodic_ChangePeriodicArrival : of_report [Close; NonEmpty; Periodic] <> of_report [Change; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseNonEmptyPeriodic_NonEmptyPeriodicArrival : of_report [Close; NonEmpty; Periodic] <> of_report [NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseNonEmptyPeriodic_CloseChangeNonEmptyArrival : of_report [Close; NonEmpty; Periodic] <> of_report [Close; Change; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_CloseNonEmptyPeriodic_CloseChangePeriodicArrival : of_report [Close; NonEmpty; Periodic] <> of_report [Close; Change; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseNonEmptyPeriodic_CloseNonEmptyPeriodicArrival : of_report [Close; NonEmpty; Periodic] <> of_report [Close; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseNonEmptyPeriodic_ChangeNonEmptyPeriodicArrival : of_report [Close; NonEmpty; Periodic] <> of_report [Change; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseNonEmptyPeriodic_CloseChangeNonEmptyPeriodicArrival : of_report [Close; NonEmpty; Periodic] <> of_report [Close; Change; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseNonEmptyArrival_ClosePeriodicArrival : of_report [Close; NonEmpty; Arrival] <> of_report [Close; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseNonEmptyArrival_ChangeNonEmptyPeriodic : of_report [Close; NonEmpty; Arrival] <> of_report [Change; NonEmpty; Periodic]. Proof. apart. Qed.
+Example report_CloseNonEmptyArrival_ChangeNonEmptyArrival : of_report [Close; NonEmpty; Arrival] <> of_report [Change; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_CloseNonEmptyArrival_ChangePeriodicArrival : of_report [Close; NonEmpty; Arrival] <> of_report [Change; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseNonEmptyArrival_NonEmptyPeriodicArrival : of_report [Close; NonEmpty; Arrival] <> of_report [NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseNonEmptyArrival_CloseChangeNonEmptyPeriodic : of_report [Close; NonEmpty; Arrival] <> of_report [Close; Change; NonEmpty; Periodic]. Proof. apart. Qed.
+Example report_CloseNonEmptyArrival_CloseChangeNonEmptyArrival : of_report [Close; NonEmpty; Arrival] <> of_report [Close; Change; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_CloseNonEmptyArrival_CloseChangePeriodicArrival : of_report [Close; NonEmpty; Arrival] <> of_report [Close; Change; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseNonEmptyArrival_CloseNonEmptyPeriodicArrival : of_report [Close; NonEmpty; Arrival] <> of_report [Close; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseNonEmptyArrival_ChangeNonEmptyPeriodicArrival : of_report [Close; NonEmpty; Arrival] <> of_report [Change; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseNonEmptyArrival_CloseChangeNonEmptyPeriodicArrival : of_report [Close; NonEmpty; Arrival] <> of_report [Close; Change; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_ClosePeriodicArrival_ChangeNonEmptyPeriodic : of_report [Close; Periodic; Arrival] <> of_report [Change; NonEmpty; Periodic]. Proof. apart. Qed.
+Example report_ClosePeriodicArrival_ChangeNonEmptyArrival : of_report [Close; Periodic; Arrival] <> of_report [Change; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_ClosePeriodicArrival_ChangePeriodicArrival : of_report [Close; Periodic; Arrival] <> of_report [Change; Periodic; Arrival]. Proof. apart. Qed.
+Example report_ClosePeriodicArrival_NonEmptyPeriodicArrival : of_report [Close; Periodic; Arrival] <> of_report [NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_ClosePeriodicArrival_CloseChangeNonEmptyPeriodic : of_report [Close; Periodic; Arrival] <> of_report [Close; Change; NonEmpty; Periodic]. Proof. apart. Qed.
+Example report_ClosePeriodicArrival_CloseChangeNonEmptyArrival : of_report [Close; Periodic; Arrival] <> of_report [Close; Change; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_ClosePeriodicArrival_CloseChangePeriodicArrival : of_report [Close; Periodic; Arrival] <> of_report [Close; Change; Periodic; Arrival]. Proof. apart. Qed.
+Example report_ClosePeriodicArrival_CloseNonEmptyPeriodicArrival : of_report [Close; Periodic; Arrival] <> of_report [Close; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_ClosePeriodicArrival_ChangeNonEmptyPeriodicArrival : of_report [Close; Periodic; Arrival] <> of_report [Change; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_ClosePeriodicArrival_CloseChangeNonEmptyPeriodicArrival : of_report [Close; Periodic; Arrival] <> of_report [Close; Change; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_ChangeNonEmptyPeriodic_ChangeNonEmptyArrival : of_report [Change; NonEmpty; Periodic] <> of_report [Change; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_ChangeNonEmptyPeriodic_ChangePeriodicArrival : of_report [Change; NonEmpty; Periodic] <> of_report [Change; Periodic; Arrival]. Proof. apart. Qed.
+Example report_ChangeNonEmptyPeriodic_NonEmptyPeriodicArrival : of_report [Change; NonEmpty; Periodic] <> of_report [NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_ChangeNonEmptyPeriodic_CloseChangeNonEmptyArrival : of_report [Change; NonEmpty; Periodic] <> of_report [Close; Change; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_ChangeNonEmptyPeriodic_CloseChangePeriodicArrival : of_report [Change; NonEmpty; Periodic] <> of_report [Close; Change; Periodic; Arrival]. Proof. apart. Qed.
+Example report_ChangeNonEmptyPeriodic_CloseNonEmptyPeriodicArrival : of_report [Change; NonEmpty; Periodic] <> of_report [Close; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_ChangeNonEmptyPeriodic_ChangeNonEmptyPeriodicArrival : of_report [Change; NonEmpty; Periodic] <> of_report [Change; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_ChangeNonEmptyPeriodic_CloseChangeNonEmptyPeriodicArrival : of_report [Change; NonEmpty; Periodic] <> of_report [Close; Change; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_ChangeNonEmptyArrival_ChangePeriodicArrival : of_report [Change; NonEmpty; Arrival] <> of_report [Change; Periodic; Arrival]. Proof. apart. Qed.
+Example report_ChangeNonEmptyArrival_NonEmptyPeriodicArrival : of_report [Change; NonEmpty; Arrival] <> of_report [NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_ChangeNonEmptyArrival_CloseChangeNonEmptyPeriodic : of_report [Change; NonEmpty; Arrival] <> of_report [Close; Change; NonEmpty; Periodic]. Proof. apart. Qed.
+Example report_ChangeNonEmptyArrival_CloseChangeNonEmptyArrival : of_report [Change; NonEmpty; Arrival] <> of_report [Close; Change; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_ChangeNonEmptyArrival_CloseChangePeriodicArrival : of_report [Change; NonEmpty; Arrival] <> of_report [Close; Change; Periodic; Arrival]. Proof. apart. Qed.
+Example report_ChangeNonEmptyArrival_CloseNonEmptyPeriodicArrival : of_report [Change; NonEmpty; Arrival] <> of_report [Close; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_ChangeNonEmptyArrival_ChangeNonEmptyPeriodicArrival : of_report [Change; NonEmpty; Arrival] <> of_report [Change; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_ChangeNonEmptyArrival_CloseChangeNonEmptyPeriodicArrival : of_report [Change; NonEmpty; Arrival] <> of_report [Close; Change; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_ChangePeriodicArrival_NonEmptyPeriodicArrival : of_report [Change; Periodic; Arrival] <> of_report [NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_ChangePeriodicArrival_CloseChangeNonEmptyPeriodic : of_report [Change; Periodic; Arrival] <> of_report [Close; Change; NonEmpty; Periodic]. Proof. apart. Qed.
+Example report_ChangePeriodicArrival_CloseChangeNonEmptyArrival : of_report [Change; Periodic; Arrival] <> of_report [Close; Change; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_ChangePeriodicArrival_CloseChangePeriodicArrival : of_report [Change; Periodic; Arrival] <> of_report [Close; Change; Periodic; Arrival]. Proof. apart. Qed.
+Example report_ChangePeriodicArrival_CloseNonEmptyPeriodicArrival : of_report [Change; Periodic; Arrival] <> of_report [Close; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_ChangePeriodicArrival_ChangeNonEmptyPeriodicArrival : of_report [Change; Periodic; Arrival] <> of_report [Change; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_ChangePeriodicArrival_CloseChangeNonEmptyPeriodicArrival : of_report [Change; Periodic; Arrival] <> of_report [Close; Change; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_NonEmptyPeriodicArrival_CloseChangeNonEmptyPeriodic : of_report [NonEmpty; Periodic; Arrival] <> of_report [Close; Change; NonEmpty; Periodic]. Proof. apart. Qed.
+Example report_NonEmptyPeriodicArrival_CloseChangeNonEmptyArrival : of_report [NonEmpty; Periodic; Arrival] <> of_report [Close; Change; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_NonEmptyPeriodicArrival_CloseChangePeriodicArrival : of_report [NonEmpty; Periodic; Arrival] <> of_report [Close; Change; Periodic; Arrival]. Proof. apart. Qed.
+Example report_NonEmptyPeriodicArrival_CloseNonEmptyPeriodicArrival : of_report [NonEmpty; Periodic; Arrival] <> of_report [Close; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_NonEmptyPeriodicArrival_ChangeNonEmptyPeriodicArrival : of_report [NonEmpty; Periodic; Arrival] <> of_report [Change; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_NonEmptyPeriodicArrival_CloseChangeNonEmptyPeriodicArrival : of_report [NonEmpty; Periodic; Arrival] <> of_report [Close; Change; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseChangeNonEmptyPeriodic_CloseChangeNonEmptyArrival : of_report [Close; Change; NonEmpty; Periodic] <> of_report [Close; Change; NonEmpty; Arrival]. Proof. apart. Qed.
+Example report_CloseChangeNonEmptyPeriodic_CloseChangePeriodicArrival : of_report [Close; Change; NonEmpty; Periodic] <> of_report [Close; Change; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseChangeNonEmptyPeriodic_CloseNonEmptyPeriodicArrival : of_report [Close; Change; NonEmpty; Periodic] <> of_report [Close; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseChangeNonEmptyPeriodic_ChangeNonEmptyPeriodicArrival : of_report [Close; Change; NonEmpty; Periodic] <> of_report [Change; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseChangeNonEmptyPeriodic_CloseChangeNonEmptyPeriodicArrival : of_report [Close; Change; NonEmpty; Periodic] <> of_report [Close; Change; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseChangeNonEmptyArrival_CloseChangePeriodicArrival : of_report [Close; Change; NonEmpty; Arrival] <> of_report [Close; Change; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseChangeNonEmptyArrival_CloseNonEmptyPeriodicArrival : of_report [Close; Change; NonEmpty; Arrival] <> of_report [Close; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseChangeNonEmptyArrival_ChangeNonEmptyPeriodicArrival : of_report [Close; Change; NonEmpty; Arrival] <> of_report [Change; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseChangeNonEmptyArrival_CloseChangeNonEmptyPeriodicArrival : of_report [Close; Change; NonEmpty; Arrival] <> of_report [Close; Change; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseChangePeriodicArrival_CloseNonEmptyPeriodicArrival : of_report [Close; Change; Periodic; Arrival] <> of_report [Close; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseChangePeriodicArrival_ChangeNonEmptyPeriodicArrival : of_report [Close; Change; Periodic; Arrival] <> of_report [Change; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseChangePeriodicArrival_CloseChangeNonEmptyPeriodicArrival : of_report [Close; Change; Periodic; Arrival] <> of_report [Close; Change; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseNonEmptyPeriodicArrival_ChangeNonEmptyPeriodicArrival : of_report [Close; NonEmpty; Periodic; Arrival] <> of_report [Change; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_CloseNonEmptyPeriodicArrival_CloseChangeNonEmptyPeriodicArrival : of_report [Close; NonEmpty; Periodic; Arrival] <> of_report [Close; Change; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
+Example report_ChangeNonEmptyPeriodicArrival_CloseChangeNonEmptyPeriodicArrival : of_report [Change; NonEmpty; Periodic; Arrival] <> of_report [Close; Change; NonEmpty; Periodic; Arrival]. Proof. apart. Qed.
 
 Definition of_close_rule (v : CloseRule) := contents_of [the_close_rule v] (time_window 2 2) (at_instants [0; 2; 4]).
 Example close_rule_Reached_Passed : of_close_rule Reached <> of_close_rule Passed. Proof. apart. Qed.
@@ -343,6 +740,9 @@ Definition of_horizon (v : Horizon) := contents_of [the_horizon v] (time_window 
 Example horizon_HorizonAt_NoHorizon : of_horizon (HorizonAt 2) <> of_horizon NoHorizon. Proof. apart. Qed.
 Example horizon_HorizonAt_Flush : of_horizon (HorizonAt 2) <> of_horizon Flush. Proof. apart. Qed.
 Example horizon_NoHorizon_Flush : of_horizon NoHorizon <> of_horizon Flush. Proof. apart. Qed.
+Example horizon_HorizonAt_LastWindow : of_horizon (HorizonAt 2) <> of_horizon LastWindow. Proof. apart. Qed.
+Example horizon_NoHorizon_LastWindow : of_horizon NoHorizon <> of_horizon LastWindow. Proof. apart. Qed.
+Example horizon_Flush_LastWindow : of_horizon Flush <> of_horizon LastWindow. Proof. apart. Qed.
 
 Definition of_instant (v : Instant) :=
   map stamped (evaluate objects (semantics [the_instant v]) (time_window 2 2) (at_instants [0; 5])).

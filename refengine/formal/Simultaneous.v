@@ -386,11 +386,12 @@ Section Law.
     specialize (K w (or_introl eq_refl)); pose proof (admitted_apps (on w)) as A; unfold of in A.
     unfold same_placed; cbn [win origin t1 place].
     set (xs := admitted _ (filter _ all)) in *; set (ys := admitted _ (filter _ all')) in *.
-    assert (T : match ys with [] => None | e :: _ => Some match kind w with Tuple => lookup (ids_from w 0 ys) (sys e) | _ => app e end end =
-                match xs with [] => None | e :: _ => Some match kind w with Tuple => lookup (ids_from w 0 xs) (sys e) | _ => app e end end).
-    { unfold by_time in K; destruct xs as [|x xs], ys as [|y ys]; cbn in A; try discriminate; [reflexivity|].
-      injection A as -> _; now destruct (kind w). }
-    rewrite T; auto.
+    assert (T : forall us vs, map app us = map app vs ->
+                match vs with [] => None | e :: _ => Some match kind w with Tuple => lookup (ids_from w 0 ys) (sys e) | _ => app e end end =
+                match us with [] => None | e :: _ => Some match kind w with Tuple => lookup (ids_from w 0 xs) (sys e) | _ => app e end end).
+    { intros us vs E; unfold by_time in K; destruct us as [|u us], vs as [|v vs]; cbn in E; try discriminate; [reflexivity|].
+      injection E as -> _; now destruct (kind w). }
+    rewrite (T xs ys A), (T (rev xs) (rev ys)) by (rewrite !map_rev; now f_equal); auto.
   Qed.
   Lemma same_starts : starts s ps' = starts s ps.
   Proof.

@@ -247,8 +247,8 @@ Proof.
   intros H G; revert last; induction ts as [|t ts IH]; intros last; cbn [closings]; [reflexivity|].
   now rewrite H, G, IH.
 Qed.
-(** "Under a report with window close, with content change, if any, against the last report, and with all windows
-    of a gap: the three ticks." *)
+(** "Under a report with window close, without `arrival`, with content change, if any, against the last report, and
+    with all windows of a gap: the three ticks." *)
 Theorem three_ticks s s' q all w o h :
   differ_only_in [Tick_] s s' -> window_close s = true -> (content_change s = true -> baseline s = LastReport) ->
   missed s = All ->
@@ -278,5 +278,5 @@ Proof.
   apply closings_alike; [intros; apply Sh|].
   intros t c l; unfold good; rewrite Pl, E4, E9, E12.
   rewrite <- (same_scope s s' (place s q all w) (place s q all w) t (window_is_itself s s' ltac:(fewer D) _)).
-  unfold is_periodic, border, closes_at, last_instant, least, slide, high, differs; now rewrite E0, E1, E4, E6, E13.
+  unfold is_periodic, border, closes_at, last_instant, least, cut, slide, high, differs; now rewrite E0, E1, E4, E6, E13.
 Qed.

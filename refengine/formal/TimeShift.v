@@ -9,13 +9,16 @@ Section TimeShift.
   Variable d : Z.
 
   (** "If every instant moves by d (the app and end of all elements, and, where they are given as
-      integers, t0, offset, anchor, horizon and the instant of registration) ..." *)
+      integers, t0, offset, `not_before`, anchor, horizon and the instant of registration) ..." *)
   Definition later (e : Element) : Element :=
     {| stream := stream e; app := app e + d; until := until e + d; sys := sys e; batch := batch e;
        graph := graph e |}.
+  Definition later_offset (x : Offset) : Offset := match x with OffsetAt t => OffsetAt (t + d) | _ => x end.
   Definition later_semantics (s : Semantics) : Semantics :=
-    {| t0 := match t0 s with At t => At (t + d) | Epoch o => Epoch (o + d) | x => x end;
+    {| t0 := match t0 s with At t => At (t + d) | Epoch x => Epoch (later_offset x)
+             | EpochLatest x => EpochLatest (later_offset x) | x => x end;
        closure := closure s; slide_choice := slide_choice s; partial := partial s;
+       not_before := option_map (fun t => t + d) (not_before s);
        window_close := window_close s; content_change := content_change s; non_empty := non_empty s;
        periodic := option_map (fun x => (fst x, match snd x with AnchorAt t => AnchorAt (t + d) | a => a end))
                      (periodic s);
@@ -41,12 +44,12 @@ Section TimeShift.
   Let s' := later_semantics s.
   Let q' := later_query q.
 
-  (** "... for windows that are not tuple-based, a body that does not ask for times (R2R-21), and t0 an integer, a policy or `stream`, or `coral8` or
+  (** "... for windows that are not tuple-based, a body that does not ask for times (R2R-21), and t0 an integer, a policy or `stream`, an offset other than `day` and `day-end`, or `coral8` or
       `oracle-cep` if d is a multiple of every window's β (1 where a slide is ignored)." *)
   Hypothesis no_tuple : forall w, In w (windows q) -> kind w <> Tuple.
   Hypothesis valid : forall w, In w (windows q) -> 0 < slide s w.
   Hypothesis t0_moves : match t0 s with
-    | Flink | Storm | KafkaStreams => False
+    | Flink | Storm | KafkaStreams | Epoch (FromDay | FromDayEnd) | EpochLatest (FromDay | FromDayEnd) => False
     | Coral8 | OracleCep => forall w, In w (windows q) -> (slide s w | d)
     | _ => True end.
   Let good (p : Placed) : Prop := kind (win p) <> Tuple.
@@ -113,17 +116,35 @@ Section TimeShift.
     intros Hb [k ->]; unfold ceil_div.
     replace (- (a + k * b)) with (- a + - k * b) by lia; rewrite Z.div_add by lia; lia.
   Qed.
-  Lemma later_origin w t :
+  Lemma later_not_earlier w t : not_earlier s' w (t + d) = not_earlier s w t + d.
+  Proof.
+    unfold not_earlier, s'; cbn; destruct (not_before s) as [n|]; cbn; [|reflexivity].
+    change (slide (later_semantics s) w) with (slide s w).
+    replace (n + d - (t + d)) with (n - t) by lia.
+    destruct (t <? n) eqn:L, (t + d <? n + d) eqn:L'; try lia; destruct (span w =? 0); lia.
+  Qed.
+  Lemma later_origin w t l :
     In w (windows q) ->
-    origin_of s' (plus (registered q)) w (plus t) = plus (origin_of s (registered q) w t).
+    origin_of s' (plus (registered q)) w (plus t) (plus l) = plus (origin_of s (registered q) w t l).
   Proof.
     intros Hw; pose proof (no_tuple w Hw); pose proof (valid w Hw).
-    unfold origin_of, s'; cbn; change (slide (later_semantics s) w) with (slide s w).
+    unfold origin_of; match goal with |- option_map _ ?x = plus (option_map _ ?y) =>
+      assert (E : x = plus y); [|rewrite E; destruct y; cbn; [now rewrite later_not_earlier|reflexivity]] end.
+    unfold s'; cbn; change (slide (later_semantics s) w) with (slide s w).
     change (high (later_semantics s) w) with (high s w).
     destruct (t0 s); cbn; try reflexivity; try contradiction.
     - destruct t; cbn; f_equal; lia.
-    - destruct t as [t|]; cbn; [|reflexivity]; f_equal; destruct (span w =? 0); [lia|].
-      replace (t + d - (offset + d + span w + high s w)) with (t - (offset + span w + high s w)) by lia; lia.
+    - destruct t as [t|], l as [l|]; cbn; try reflexivity; f_equal; destruct (span w =? 0); [lia|].
+      assert (A : aligned_with (later_offset x) (t + d) (l + d) = aligned_with x t l + d) by (destruct x; cbn; easy).
+      rewrite A; generalize (aligned_with x t l); intros a.
+      replace (t + d - (a + d + span w + high s w)) with (t - (a + span w + high s w)) by lia; lia.
+    - destruct t as [t|], l as [l|]; cbn; try reflexivity; f_equal; destruct (span w =? 0); [lia|].
+      assert (A : aligned_with (later_offset x) (t + d) (l + d) = aligned_with x t l + d) by (destruct x; cbn; easy).
+      rewrite A; change (low (later_semantics s) w) with (low s w); generalize (aligned_with x t l); intros a.
+      replace (t + d - (a + d + low s w)) with (t - (a + low s w)) by lia.
+      set (k := (t - (a + low s w)) / slide s w * slide s w).
+      replace (t + d <=? a + d + k + span w + high s w) with (t <=? a + k + span w + high s w) by (apply eq_true_iff_eq; rewrite !Z.leb_le; lia).
+      destruct (t <=? _); lia.
     - destruct (kind w); try congruence; (destruct t as [t|]; cbn; [|reflexivity]; f_equal;
       replace (t + d - span w) with (t - span w + d) by lia; rewrite ceil_plus by auto; lia).
     - destruct (kind w); try congruence; (destruct t as [t|]; cbn; [|reflexivity]; f_equal;
@@ -137,15 +158,15 @@ Section TimeShift.
     rewrite (filter_map _ later (fun e => stream e =? on w)) by reflexivity.
     change (lateness s') with (lateness s); rewrite later_admitted, later_ids.
     set (mine := admitted _ _).
-    assert (T : match map later mine with
+    assert (T : forall es, match map later es with
                 | [] => None
                 | e :: _ => Some match kind w with Tuple => lookup (ids_from w 0 mine) (sys e) | _ => app e end
-                end = plus match mine with
+                end = plus match es with
                 | [] => None
                 | e :: _ => Some match kind w with Tuple => lookup (ids_from w 0 mine) (sys e) | _ => app e end
                 end).
-    { pose proof (no_tuple w Hw); destruct mine; cbn; [reflexivity|]; destruct (kind w); congruence. }
-    rewrite T; f_equal; apply later_origin, Hw.
+    { intros es; pose proof (no_tuple w Hw); destruct es; cbn; [reflexivity|]; destruct (kind w); congruence. }
+    rewrite <- map_rev, !T; f_equal; apply later_origin, Hw.
   Qed.
 
   Lemma later_first p o n : first_instant s' p (o + d) n = first_instant s p o n + d.

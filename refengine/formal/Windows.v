@@ -7,13 +7,13 @@ Lemma ceil_div_spec a b n : 0 < b -> ceil_div a b <= n <-> a <= n * b.
 Proof. intros Hb; unfold ceil_div; split; intros; Z.div_mod_to_equations; nia. Qed.
 
 (** WIN-10: t0 is the least of the instants offset + mβ whose window has a last instant ≥ t1. *)
-Theorem epoch_is_the_least s reg w offset t :
-  t0 s = Epoch offset -> span w <> 0 -> 0 < slide s w ->
-  exists o, origin_of s reg w (Some t) = Some o /\ (exists m, o = offset + m * slide s w) /\
+Theorem epoch_is_the_least s reg w offset t l :
+  t0 s = Epoch (OffsetAt offset) -> not_before s = None -> span w <> 0 -> 0 < slide s w ->
+  exists o, origin_of s reg w (Some t) (Some l) = Some o /\ (exists m, o = offset + m * slide s w) /\
     t <= o + span w + high s w /\
     forall m, t <= offset + m * slide s w + span w + high s w -> o <= offset + m * slide s w.
 Proof.
-  intros E Hω Hβ; unfold origin_of; rewrite E; cbn; replace (span w =? 0) with false by lia.
+  intros E N Hω Hβ; unfold origin_of, not_earlier; rewrite E, N; cbn; replace (span w =? 0) with false by lia.
   eexists; split; [reflexivity|]; split; [eexists; reflexivity|].
   pose proof (fun n => ceil_div_spec (t - (offset + span w + high s w)) (slide s w) n Hβ) as C.
   set (c := ceil_div _ _) in *; split; [|intros m Hm].
@@ -21,16 +21,39 @@ Proof.
   - specialize (C m); nia.
 Qed.
 
-(** WIN-11: [least] is the number of the first window with o < t0 < c, or 0. *)
+(** WIN-10: by [epoch-latest] t0 is the greatest of these instants whose window holds t1; if none does, the least
+    as before. *)
+Theorem epoch_latest_is_the_last s reg w offset t l :
+  t0 s = EpochLatest (OffsetAt offset) -> not_before s = None -> span w <> 0 -> 0 < slide s w ->
+  exists o, origin_of s reg w (Some t) (Some l) = Some o /\ (exists m, o = offset + m * slide s w) /\
+    o + low s w <= t + slide s w /\
+    forall m, let o' := offset + m * slide s w in
+      o' + low s w <= t <= o' + span w + high s w -> o' <= o /\ o + low s w <= t <= o + span w + high s w.
+Proof.
+  intros E N Hω Hβ; unfold origin_of, not_earlier; rewrite E, N; cbn; replace (span w =? 0) with false by lia.
+  eexists; split; [reflexivity|].
+  set (β := slide s w) in *; set (c := (t - (offset + low s w)) / β).
+  assert (C : c * β <= t - (offset + low s w) < c * β + β) by (unfold c; Z.div_mod_to_equations; nia).
+  destruct (t <=? _) eqn:L; [apply Z.leb_le in L|apply Z.leb_gt in L].
+  - split; [now exists c|]; split; [lia|]; intros m; cbn zeta; intros H.
+    assert (m <= c) by nia; split; [nia|lia].
+  - split; [exists (c + 1); lia|]; split; [lia|]; intros m; cbn zeta; intros H.
+    assert (m <= c) by nia; exfalso; nia.
+Qed.
+
+(** WIN-11: [least] is the number of the first window with o < t0 < c, over () t0 + 1 < c, or 0. *)
 Theorem least_spec s w o n :
-  partial s <> Suppressed -> 0 < span w -> 0 < slide s w ->
-  least s w <= n <-> 0 <= n \/ (o + n * slide s w < o < o + n * slide s w + span w).
+  partial s <> Suppressed -> 0 <= cut s w -> 0 < slide s w ->
+  least s w <= n <-> 0 <= n \/
+    (o + n * slide s w < o /\ o + match closure s with Open => 1 | _ => 0 end < o + n * slide s w + span w).
 Proof.
   intros P Hω Hβ; unfold least.
-  assert (0 <= (span w - 1) / slide s w) by (apply Z.div_pos; lia).
-  rewrite Z.max_r by assumption; pose proof (ceil_div_spec (1 - span w) (slide s w) n Hβ) as C.
-  unfold ceil_div in C; replace (- (1 - span w)) with (span w - 1) in C by lia.
-  destruct (partial s); try congruence; rewrite C; (split; [destruct (Z_le_gt_dec 0 n); [left|right]|intros [|]]; nia).
+  assert (0 <= cut s w / slide s w) by (apply Z.div_pos; lia).
+  rewrite Z.max_r by assumption; pose proof (ceil_div_spec (- cut s w) (slide s w) n Hβ) as C.
+  unfold ceil_div in C; rewrite Z.opp_involutive in C.
+  replace (o + n * slide s w + span w) with (o + n * slide s w + cut s w + match closure s with Open => 2 | _ => 1 end) by (unfold cut; lia).
+  assert (cut s w >= 0) by lia; generalize dependent (cut s w); intros k **.
+  destruct (closure s), (partial s); try congruence; rewrite C; (split; [destruct (Z_le_gt_dec 0 n); [left|right]|intros [|]]; nia).
 Qed.
 
 (** WIN-12, condition 1: the window with the greatest n whose last instant is not after t. *)

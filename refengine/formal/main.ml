@@ -1,5 +1,5 @@
 (* Reads cases as JSON, one on a line, and writes for each a line with the reports of
-   Firings.evaluate_with. Nothing is computed here: this file translates, and fails with a message. *)
+   Arriving.evaluate_any. Nothing is computed here: this file translates, and fails with a message. *)
 open Definitions
 
 exception Malformed of string
@@ -114,10 +114,15 @@ let pattern = function
   | _ -> raise (Malformed "a pattern has three words")
 
 let operators = ["Rstream", Rstream; "Istream", Istream; "Dstream", Dstream; "append", Append]
+let offset case =
+  match field "offset" case with
+  | Number digits -> OffsetAt (read_number digits)
+  | _ -> choose "offset" ["first-element", FromFirst; "last-element", FromLast; "day", FromDay; "day-end", FromDayEnd] case
 let origin case =
   match field "t0" case with
   | Number digits -> At (read_number digits)
-  | Text "epoch" -> Epoch (number (field "offset" case))
+  | Text "epoch" -> Epoch (offset case)
+  | Text "epoch-latest" -> EpochLatest (offset case)
   | _ -> choose "t0" ["first-element", FirstElement; "first-reach", FirstReach; "registration", Registration;
                       "coral8", Coral8; "oracle-cep", OracleCep; "stream", Stream; "flink", Flink;
                       "storm", Storm; "kafka-streams", KafkaStreams] case
@@ -128,7 +133,7 @@ let anchor case =
 let end_of case =
   match field "horizon" case with
   | Number digits -> HorizonAt (read_number digits)
-  | _ -> choose "horizon" ["none", NoHorizon; "flush", Flush] case
+  | _ -> choose "horizon" ["none", NoHorizon; "flush", Flush; "last-window", LastWindow] case
 let allowed case =
   match field "allowed_lateness" case with
   | Number digits -> Some (read_number digits)
@@ -138,9 +143,10 @@ let semantics case =
   let conditions = list (function Text word -> word | _ -> raise (Malformed "a word is expected")) (field "report" case) in
   let named word = List.mem word conditions in
   { t1 = origin case;
-    closure0 = choose "closure" ["[)", RightOpen; "(]", LeftOpen; "[]", Closed; "none", Closed] case;
+    closure0 = choose "closure" ["[)", RightOpen; "(]", LeftOpen; "[]", Closed; "()", Open; "none", Closed] case;
     slide_choice = choose "slide" ["stated", Stated; "ignored", Ignored] case;
     partial0 = choose "partial" ["suppressed", Suppressed; "reported", Reported; "clipped", Clipped] case;
+    not_before = (match field "not_before" case with Text "none" -> None | value -> Some (number value));
     window_close = named "window-close";
     content_change = named "content-change";
     non_empty = named "non-empty";
@@ -232,7 +238,8 @@ let answer line =
   try
     let case = read_json line in
     let fields = field "semantics" case in
-    let reports = evaluate_with (body case) (semantics fields) (firings fields) (query case)
+    let is_of_arrivals = List.mem (Text "arrival") (list (fun word -> word) (field "report" fields)) in
+    let reports = evaluate_any is_of_arrivals (body case) (semantics fields) (firings fields) (query case)
         (list element (field "elements" case)) in
     Object ["reports", List (List.map emitted reports)]
   with Malformed reason -> Object ["error", Text reason]

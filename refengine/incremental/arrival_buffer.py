@@ -11,7 +11,7 @@ from operator import attrgetter
 from typing import Any
 
 from refengine.core import plan, tick, window
-from refengine.core.arrivals import ENDLESS
+from refengine.core.arrivals import ENDLESS, refuse_needed_end
 from refengine.core.engine import Plan
 from refengine.core.growing import FORGOTTEN_AT_ONCE, GrowingList
 from refengine.core.query import Query, Unit, Window, WindowKind
@@ -199,6 +199,7 @@ def _streamed_window(query: Query, semantics: Semantics) -> Window:
             rule="ENG-6",
             place="allowed_lateness",
         )
+    refuse_needed_end(semantics, "ENG-6")
     (spec,) = query.windows
     if spec.by or spec.unit is Unit.TRIPLES:
         raise Unsupported(

@@ -22,10 +22,11 @@ from typing import NamedTuple, Unpack
 
 from refengine.core import engine, report, schedule, tick, window
 from refengine.core.engine import MAX_REPORTS, Options, Plan, Report
+from refengine.core.plan import with_horizon_of_windows
 from refengine.core.query import Query, WindowKind
 from refengine.core.schedule import Schedule
 from refengine.core.semantics import Semantics
-from refengine.core.values import Condition, End, Partial
+from refengine.core.values import Condition, End, Offset, Partial
 from refengine.core.window import Content, Frame, WindowView, window_start_at
 from refengine.incremental.engine import IncrementalRun, evaluate_plan
 from refengine.incremental.schedule import schedule_evaluations
@@ -41,10 +42,14 @@ def window_origins(
     """Return the t0 of each window of a query (WIN-7, WIN-10), by the first instant of each stream
     that has an element.
     """
-    specs = [window.with_slide(spec, semantics.slide) for spec in query.windows]
-    return tuple(
-        window.origin(spec, semantics, firsts.get(spec.stream), query.registered) for spec in specs
-    )
+    origins = []
+    for stated in query.windows:
+        spec = window.with_slide(stated, semantics.slide)
+        first = firsts.get(spec.stream)
+        aligned = window.with_offset(semantics, () if first is None else (first,))
+        t0 = window.origin(spec, aligned, first, query.registered)
+        origins.append(window.not_earlier(spec, t0, semantics.not_before))
+    return tuple(origins)
 
 
 def whole_stream_frames(
@@ -392,9 +397,15 @@ def why_not_in_parts(query: Query, semantics: Semantics) -> str | None:
         f"content change beside missed_instants={semantics.missed_instants}": (
             has_change and semantics.missed_instants.leaves_some_out
         ),
+        "report=arrival beside content change": (
+            has_change and Condition.ARRIVAL in semantics.report
+        ),
         "append under content change of the graph": is_change_of_graph and is_append,
         "a body that asks for times under content change of the graph": (
             is_change_of_graph and query.body.asks_for_times
+        ),
+        f"offset={semantics.offset}, which the last element gives": (
+            isinstance(semantics.offset, Offset) and semantics.offset.needs_last_element
         ),
         "a body that makes blank nodes": query.body.makes_blanks,
         f"consumption={semantics.consumption}, which rests on all elements before": (
@@ -429,7 +440,7 @@ def plan_part(
         )
         for view, frame in zip(planned.views, frames, strict=True)
     )
-    return replace(planned, views=views)
+    return with_horizon_of_windows(replace(planned, views=views))
 
 
 def evaluations_needed(query: Query, semantics: Semantics) -> int:

@@ -72,14 +72,15 @@ def is_covered_by_time_windows(planned: Plan) -> bool:
     place in time is known.
 
     The window must have no lag and its elements no intervals, and the tick must not be `batch`. The
-    report must name window close, or content change by elements; it must not name `periodic`.
+    report must name window close, or content change by elements; it must not name `periodic` or
+    `arrival`.
     Content change must compare with the content last reported. If the report does not name window
     close, then `close_rule` must be `reached`, or the tick `tuple`.
     """
     semantics = planned.semantics
     if not _has_one_time_window(planned) or semantics.tick.needs_batches:
         return False
-    if Condition.PERIODIC in semantics.report:
+    if Condition.PERIODIC in semantics.report or Condition.ARRIVAL in semantics.report:
         return False
 
     has_change = Condition.CHANGE in semantics.report
@@ -469,7 +470,7 @@ def is_single_partition(planned: Plan) -> bool:
         and view.spec.kind is WindowKind.PARTITION
         and view.frame is not None
         and Condition.CHANGE in semantics.report
-        and Condition.PERIODIC not in semantics.report
+        and not semantics.report & {Condition.PERIODIC, Condition.ARRIVAL}
         and not semantics.change_scope.reads_graphs
         and semantics.change_baseline.is_of_last_report
         and not semantics.tick.needs_batches

@@ -135,7 +135,7 @@ def _is_late_for(window: JoinWindow, steps: Sequence[Step], place: int, last: in
 def _last_instant(window: JoinWindow, end: int) -> int:
     """Return the last instant of a window that ends at `end`."""
     match window.closure:
-        case Closure.RIGHT_OPEN:
+        case Closure.RIGHT_OPEN | Closure.OPEN:
             return end - 1
         case Closure.LEFT_OPEN | Closure.CLOSED:
             return end

@@ -178,7 +178,9 @@ def _value(name: str, value: Any) -> Any:
     if name in CHOICES:
         if value in [*CHOICES[name]]:
             return CHOICES[name](value)
-        words = [str(member) for member in CHOICES[name] if member is not Closure.LEFT_OPEN]
+        words = [
+            str(member) for member in CHOICES[name] if getattr(member, "has_lower_border", True)
+        ]
         reason = f"{name} must be one of {', '.join(words)}, got {display(value)}"
         raise _invalid(f"{reason}{did_you_mean(value, words)}")
     if name in NUMBERS:

@@ -115,7 +115,7 @@ class JoinWindow:
     def last_instant(self, end: int) -> int:
         """Return the last instant of a window that ends at `end` (ADA-4)."""
         match self.closure:
-            case Closure.RIGHT_OPEN:
+            case Closure.RIGHT_OPEN | Closure.OPEN:
                 return end - 1
             case Closure.LEFT_OPEN | Closure.CLOSED:
                 return end
@@ -136,7 +136,7 @@ def check_join_window(window: JoinWindow) -> None:
     _check_positive("duration", window.duration)
     if window.slide is not None:
         _check_positive("slide", window.slide)
-    if window.closure.is_left_open:
+    if not window.closure.has_lower_border:
         raise _invalid("closure must be [) or [], since a window opens with a record that it holds")
     if window.slide is not None and window.opens is not Opening.ZERO:
         raise _invalid(f'windows with a slide lie at its multiples; write opens = "{Opening.ZERO}"')

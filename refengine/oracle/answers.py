@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from refengine.core import engine, r2r, window
 from refengine.core.engine import Plan
+from refengine.core.plan import with_horizon_of_windows
 from refengine.core.query import Body, Query
 from refengine.core.question import Setting
 from refengine.core.semantics import Semantics
@@ -18,6 +19,7 @@ from refengine.incremental.coverage import NotCovered
 from refengine.incremental.maintained import REQUEST
 from refengine.model.compare import Mode
 from refengine.model.elements import Dataset, Element, Relation, Triple
+from refengine.model.errors import require
 from refengine.oracle.derivations import Derivation, derivations, projects
 from refengine.oracle.trial import RecordingToJudge
 
@@ -138,8 +140,10 @@ class SharedAnswers:
             lambda: self._with_shared_elements(engine.plan(query, streams, semantics), query),
         )
         (view,) = planned.views
+        t0 = require(window.not_earlier(view.spec, t0, semantics.not_before))
         frame = window.frame(view.spec, semantics.closure, t0, semantics.partial)
-        return replace(planned, semantics=semantics, views=(replace(view, t0=t0, frame=frame),))
+        moved = replace(planned, semantics=semantics, views=(replace(view, t0=t0, frame=frame),))
+        return with_horizon_of_windows(moved)
 
     def _with_shared_elements(self, planned: Plan, query: Query) -> Plan:
         """Return a plan whose windows are over the same sequences of elements as those of an

@@ -8,8 +8,9 @@ from typing import NamedTuple, TypeVar
 
 from refengine.core import window
 from refengine.core.moving import Room, moving
-from refengine.core.plan import Plan
-from refengine.model.errors import Unsupported
+from refengine.core.plan import Plan, with_horizon_of_windows
+from refengine.core.values import End
+from refengine.model.errors import Unsupported, require
 
 T = TypeVar("T")
 
@@ -45,12 +46,14 @@ def run_with_each_t0(
     tried is the one after it. Numbers in a result are those of the first value of the class; they
     may move with t0 (`core.moving.moved`). Raises Unsupported for more than T0_CLASS_BOUND classes.
 
-    Where every window is reported on its own (REP-14), or for each key (WIN-24), each value is a
-    class.
+    Where every window is reported on its own (REP-14), or for each key (WIN-24), or the horizon
+    depends on t0, each value is a class.
     """
     first = lo
     is_keyed = any(view.spec.is_keyed for view in planned.views)
-    may_move = not planned.semantics.reported_windows.is_each and not is_keyed
+    horizon = planned.semantics.horizon
+    is_fixed = isinstance(horizon, End) and horizon.depends_on_windows
+    may_move = not (planned.semantics.reported_windows.is_each or is_keyed or is_fixed)
     for _ in range(T0_CLASS_BOUND):
         if first > hi:
             return
@@ -72,9 +75,10 @@ def too_many_classes(lo: int, hi: int) -> Unsupported:
 
 def begin_at(planned: Plan, t0: int) -> Plan:
     """Return a plan in which each window has this t0, which may move."""
-    closure, partial = planned.semantics.closure, planned.semantics.partial
-    views = [
-        replace(view, t0=t0, frame=window.frame(view.spec, closure, t0, partial))
-        for view in planned.views
-    ]
-    return replace(planned, views=tuple(views))
+    semantics = planned.semantics
+    views = []
+    for view in planned.views:
+        opens = require(window.not_earlier(view.spec, t0, semantics.not_before))
+        frame = window.frame(view.spec, semantics.closure, opens, semantics.partial)
+        views.append(replace(view, t0=opens, frame=frame))
+    return with_horizon_of_windows(replace(planned, views=tuple(views)))

@@ -176,9 +176,9 @@ def _around(query: Query, semantics: Semantics | None) -> int | None:
             return query.registered
         case T0.FLINK | T0.STORM:
             return 0
-        case T0.FIRST | T0.REACH | T0.EPOCH | T0.CORAL8 | T0.ORACLE_CEP | T0.STREAM:
+        case T0.FIRST | T0.REACH | T0.EPOCH | T0.EPOCH_LATEST:
             return _origin_before_horizon(semantics)
-        case T0.KAFKA_STREAMS:
+        case T0.CORAL8 | T0.ORACLE_CEP | T0.STREAM | T0.KAFKA_STREAMS:
             return _origin_before_horizon(semantics)
 
 

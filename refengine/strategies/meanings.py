@@ -37,6 +37,7 @@ from refengine.core.values import (
     LateFor,
     MissedInstants,
     Panes,
+    Partial,
     Tick,
     Trigger,
     is_formula,
@@ -55,12 +56,13 @@ INTEGER = object()
 RANGES = {
     "t0": (-1, 1),
     "offset": (-1, 2),
+    "not_before": (-2, 0),
     "anchor": (-1, 1),
     "horizon": (1, 9),
     "allowed_lateness": (0, 1),
 }
 REPORTS = tuple(
-    frozenset(report) for size in range(1, 5) for report in combinations(Condition, size)
+    frozenset(report) for size in range(1, 6) for report in combinations(Condition, size)
 )
 # Fields whose values mean something only with one another (SEM-2, QRY-5); no field is in two
 # groups, and none refers to a later one. All refer to `reported_windows`.
@@ -84,6 +86,7 @@ GROUPS = (
     ("change_baseline",),
     ("expiry_seen",),
     ("empty",),
+    ("partial", "not_before"),
 )
 NEUTRAL = {
     "t0": 0,
@@ -96,6 +99,8 @@ NEUTRAL = {
     "anchor": None,
     "missed_instants": MissedInstants.ALL,
     "trigger": Trigger.ANY,
+    "partial": Partial.SUPPRESSED,
+    "not_before": None,
     "late_for": LateFor.STREAM,
     "watermark": None,
     "watermark_delay": None,
@@ -216,6 +221,7 @@ class _WindowMeaning(NamedTuple):
     """What of a window QRY-5 looks at."""
 
     kind: WindowKind
+    span: int
     triggers: bool
     lag: int
     is_keyed: bool
@@ -230,19 +236,21 @@ class _QueryMeaning(NamedTuple):
 
 
 def _meaning_of(query: Query) -> _QueryMeaning:
-    """Return what QRY-5 looks at. Of windows of one kind alone two count. Every window has a
-    trigger or a lag if any has, and every registration is at 0.
+    """Return what QRY-5 looks at. Of windows of one kind alone two count, the smallest of them, and
+    all sizes but 1 are alike. Every window has a trigger or a lag if any has, and every
+    registration is at 0.
     """
-    kinds = [window.kind for window in query.windows]
-    if len(set(kinds)) > 1 and WindowKind.TUPLE not in kinds:
-        kinds = list(dict.fromkeys(kinds))
+    sizes = [(window.kind, min(window.span, 2)) for window in query.windows]
+    kinds = {kind for kind, _ in sizes}
+    if len(kinds) > 1 and WindowKind.TUPLE not in kinds:
+        sizes = list(dict.fromkeys(sizes))
     else:
-        kinds = kinds[:2]
+        sizes = sorted(sizes, key=lambda each: each[1])[:2]
     has_trigger = any(window.triggers for window in query.windows)
     lag = int(any(window.lag for window in query.windows))
     registered = None if query.registered is None else 0
     is_keyed = any(window.is_keyed for window in query.windows)
-    windows = tuple(_WindowMeaning(kind, has_trigger, lag, is_keyed) for kind in kinds)
+    windows = tuple(_WindowMeaning(*each, has_trigger, lag, is_keyed) for each in sizes)
     return _QueryMeaning(windows, query.r2s, registered)
 
 

@@ -487,7 +487,7 @@ def test_profiles_are_a_table_with_sources(capsys):
     assert {"csparql", "yasper", "esper", "etalis", "spark-1.6"} <= {
         row["profile"] for row in table
     }
-    assert all(row["source"] and len(row) == 37 for row in table)
+    assert all(row["source"] and len(row) == 38 for row in table)
 
 
 def test_an_order_that_was_not_recorded_is_said(tmp_path, capsys):

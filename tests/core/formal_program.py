@@ -16,7 +16,7 @@ from refengine.core.semantics import Semantics, show
 from refengine.model.elements import Bag, Dataset
 from refengine.sparql.algebra import TriplePattern, Variable, without_path
 
-DEFINITIONS = (FOLDER / "Definitions.v", FOLDER / "Firings.v")
+DEFINITIONS = tuple(FOLDER / f"{name}.v" for name in ("Definitions", "Firings", "Arriving"))
 POSITIONS = ("subject", "predicate", "object")
 
 

@@ -33,6 +33,8 @@ WITHOUT_DEFINITION = {
 # the values of fields that main.ml does not read in a list of words
 CONSTRUCTORS = {
     ("t0", "epoch"): "Epoch",
+    ("t0", "epoch-latest"): "EpochLatest",
+    ("offset", "an integer"): "OffsetAt",
     ("t0", "an integer"): "At",
     ("anchor", "an integer"): "AnchorAt",
     ("horizon", "an integer"): "HorizonAt",
@@ -112,7 +114,7 @@ def constructors(field: str) -> list[str]:
 
 def examples() -> Iterator[tuple[str, str, str]]:
     """Yield (field, value, value) for each example that tells two values apart, and is named so."""
-    value = r"(\w+|\(\w+ \d+\)|\[[\w; ]+\])"
+    value = r"(\w+|\(\w+ \w+\)|\[[\w; ]+\])"
     pattern = rf"^Example (\w+) : of_(\w+) {value} <> of_(\w+) {value}\. Proof\. apart\. Qed\.$"
     # of t0 there are examples whose windows are time-based alone
     examples = sources()["Separations.v"].replace("of_t0_over_time", "of_t0")

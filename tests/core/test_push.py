@@ -61,6 +61,11 @@ def reports_or_rule(trial: Trial) -> list[Report] | str:
         return error.rule
 
 
+def needs_whole_streams(trial) -> bool:
+    """Whether windows lie where the last element says, which pushes cannot know."""
+    return trial.semantics.offset in ("last-element", "day-end")
+
+
 @given(trials(), st.booleans())
 def test_pushes_give_the_reports_of_whole_streams(trial, advances):
     """Together they are the same. What has been given so far is their beginning, whatever comes
@@ -88,7 +93,7 @@ def test_pushes_give_the_reports_of_whole_streams(trial, advances):
         reports += engine.finish()
     except RefengineError as error:
         event("refused")
-        assert error.rule == whole
+        assert error.rule == whole or needs_whole_streams(trial)
         return
     event("reports" if reports else "no report")
     assert reports == whole
@@ -129,7 +134,7 @@ def test_what_is_forgotten_changes_no_report(forgetful, trial, is_evaluator):
             reports += engine.push_element(name, element)
         reports += engine.finish()
     except RefengineError as error:
-        assert error.rule == whole
+        assert error.rule == whole or needs_whole_streams(trial)
         return
     is_forgetting = any(growing.elements.number_forgotten for growing in engine._arrivals.growing)
     event("forgets" if is_forgetting else "keeps all")

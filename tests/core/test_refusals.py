@@ -253,8 +253,8 @@ SEMANTICS = [
     ({"report": "periodic", "period": 0, "anchor": 0}, "period must be > 0, got 0"),
     (
         {"report": "content-change", "missed_instants": "latest"},
-        "missed_instants=latest needs instants to choose from: window-close or periodic; write "
-        "missed_instants=all",
+        "missed_instants=latest needs instants to choose from: window-close, periodic or arrival; "
+        "write missed_instants=all",
     ),
     (
         {"allowed_lateness": -1},
@@ -288,7 +288,8 @@ def test_values_that_just_mean_something():
     [
         (
             "",
-            "unknown report condition ''; valid: content-change, non-empty, periodic, window-close",
+            "unknown report condition ''; valid: arrival, content-change, non-empty, periodic, "
+            "window-close",
         ),
         ("non-emty", "unknown report condition 'non-emty'; did you mean 'non-empty'?"),
         ([], "report must name at least one of window-close, content-change, non-empty, periodic"),

@@ -24,7 +24,7 @@ from tools.rule_code import (
 ROOT = Path(__file__).resolve().parents[2]
 SPEC = (ROOT / "SPEC.md").read_text(encoding="utf-8")
 FIRINGS = (ROOT / "docs" / "firings.md").read_text(encoding="utf-8")
-MOST_WORDS = {SPEC: 2300, FIRINGS: 1300}  # of all code that a page shows
+MOST_WORDS = {SPEC: 2580, FIRINGS: 1220}  # of all code that a page shows
 SECTIONS = ("WIN", "TICK", "REP", "R2S", "ENG")
 OTHER_RULES = ("MOD-2", "MOD-3", "R2R-1", "R2R-8", "R2R-9", "R2R-22")
 

@@ -60,7 +60,7 @@ def draw_setting(rng: random.Random) -> Setting:
         fields = {"report": "periodic", "period": 1, "anchor": 0}
     drawn = profile("csparql").but(
         t0=0,
-        closure=rng.choice(list(Closure)),
+        closure=rng.choice([each for each in Closure if (window.size or 2) >= each.least_size]),
         r2s=operator,
         base=base,
         horizon=rng.choice(["none", at + 4]),

@@ -55,6 +55,7 @@ from refengine.core.values import (
     ExpirySeen,
     Instant,
     MissedInstants,
+    Offset,
     Partial,
     Slide,
     Tick,
@@ -276,10 +277,11 @@ def profiles(draw: st.DrawFn, spec: Window, source: Stream, stated: R2S | None) 
     last = source.elements[-1].app
     r2s = draw(st.sampled_from([R2S.ISTREAM, R2S.ISTREAM, *R2S, UNKNOWN]))
     based = {r2s, stated} & {R2S.ISTREAM, R2S.DSTREAM}
+    closures = [each for each in Closure if (spec.size or 2) >= each.least_size]
     closure = (
         Closure.LEFT_OPEN
         if is_formula(t0)
-        else draw(st.sampled_from([*Closure, *Closure, UNKNOWN]))
+        else draw(st.sampled_from([*closures, *closures, UNKNOWN]))
     )
     rare = {
         "slide": Slide,
@@ -310,7 +312,9 @@ def profiles(draw: st.DrawFn, spec: Window, source: Stream, stated: R2S | None) 
     fields = {
         **PLAIN,
         "t0": t0,
-        "offset": draw(integers(-2, 5)) if t0 is T0.EPOCH else None,
+        "offset": draw(st.sampled_from([-1, 0, 2, 3, *Offset]))
+        if t0 in (T0.EPOCH, T0.EPOCH_LATEST)
+        else None,
         "closure": closure if spec.kind in BORDERED else None,
         "report": report,
         "base": OneOf((None, Base.PREVIOUS))

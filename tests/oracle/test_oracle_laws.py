@@ -62,6 +62,7 @@ from refengine.core.values import (
     ExpirySeen,
     Instant,
     MissedInstants,
+    Offset,
     Partial,
     Slide,
     Tick,
@@ -232,16 +233,21 @@ def draw_fields(rng: random.Random, query: Query, streams: Mapping[str, Stream])
     if is_differing and r2s not in is_differing:
         r2s = query.r2s  # a base belongs to the one that is named
     is_batched = all(element.batch is not None for source in streams.values() for element in source)
+    earliest = rng.choice([None] * 4 + [times[0] + rng.randint(-4, 4)])
     ticks = [Tick.TUPLE] * 2 + [tick for tick in Tick if is_batched or tick is not Tick.BATCH]
+    is_aligned = t0 in (T0.EPOCH, T0.EPOCH_LATEST)
     formula = is_formula(t0)
-    closure = Closure.LEFT_OPEN if formula else rng.choice([Closure.RIGHT_OPEN, *Closure])
+    least = min([span for spec in query.windows if (span := spec.span)], default=2)
+    closures = [each for each in Closure if each.least_size <= least]
+    closure = Closure.LEFT_OPEN if formula else rng.choice([Closure.RIGHT_OPEN, *closures])
     return {
         **PLAIN,
         "t0": t0,
-        "offset": rng.randint(-2, 5) if t0 is T0.EPOCH else None,
+        "offset": rng.choice([rng.randint(-2, 5), *Offset]) if is_aligned else None,
         "closure": closure if bordered else None,
         "slide": rare("slide", Slide.STATED),
-        "partial": rare("partial", Partial.SUPPRESSED),
+        "partial": rare("partial", Partial.SUPPRESSED) if earliest is None else "suppressed",
+        "not_before": earliest,
         "report": report,
         "close_rule": rare("close_rule", CloseRule.REACHED, CloseRule.PASSED),
         "period": rng.randint(1, 3) if is_periodic else None,

@@ -234,7 +234,7 @@ def test_what_is_no_closure_of_stated_windows_is_refused(closure):
     answers = [Relation(("x",), Counter())]
     with pytest.raises(RefengineError) as refused:
         judge(TUMBLING, {"s": SIX}, FROM_0, answers, windows=[(0, 9)], window_closure=closure)
-    reason = f"must be one of [), (], [], or None, got {closure!r}"
+    reason = f"must be one of [), (], [], (), or None, got {closure!r}"
     assert str(refused.value) == f"window_closure: ORA-11: {reason}"
 
 

@@ -32,7 +32,7 @@ from refengine.model import compare
 from refengine.oracle.judge import Judgement, judge
 
 Borders = tuple[int, int]
-FIRST_AND_LAST = {None: (0, 0), "[)": (0, -1), "(]": (1, 0), "[]": (0, 0)}  # WIN-2
+FIRST_AND_LAST = {None: (0, 0), "[)": (0, -1), "(]": (1, 0), "[]": (0, 0), "()": (1, -1)}  # WIN-2
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -561,7 +561,7 @@ def drawn_semantics() -> list[Semantics]:
 def test_semantics_have_every_value(name: str):
     found = {getattr(choice, name) for choice in drawn_semantics()}
     if name == "report":
-        assert len(found) == 15
+        assert len(found) == 31
         return
     assert set(ENUMS.get(name, ())) <= found
     assert (None in found) == (name in OPTIONAL)

@@ -46,7 +46,7 @@ def alternatives(name: str, current: object) -> Sequence[object]:
     if name == "t0":
         return [UNKNOWN]
     if name == "report":
-        conditions = sorted(set(Condition) - {Condition.PERIODIC})
+        conditions = sorted(set(Condition) - {Condition.PERIODIC, Condition.ARRIVAL})
         sizes = range(1, len(conditions) + 1)
         reports = [frozenset(some) for size in sizes for some in combinations(conditions, size)]
         return [report for report in reports if report != current]
@@ -74,7 +74,7 @@ def companion_fields(profile: Profile, change: FieldChange) -> dict[str, object]
             isinstance(change.value, frozenset) and Condition.PERIODIC not in change.value
         ):
             companions: dict[str, object] = {"period": None, "anchor": None}
-            if Condition.CLOSE not in change.value:
+            if not any(condition.is_on_instants for condition in change.value):
                 companions["missed_instants"] = MissedInstants.ALL
             return companions
         case "t0":
