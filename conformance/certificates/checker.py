@@ -35,20 +35,19 @@ FORMAT: Json = json.loads("""{
   "relations": [{"rows": [{"*": "text"}], "window": {"|": ["null", ["int", "int"]]}}]},
 "profile": {"name": "text", "t0": {"|": ["unknown", {"from": "int", "to": "int"}, ["int"]]}},
 "verdict": "pass|fail", "answers": [[{"*": "text"}]], "values": {"*": "text"},
- "attempts": [{"t0": "int", "to": "null|int", "complete": "bool", "diverges": ["null|count"],
+"attempts": [{"t0": "int", "to": "null|int", "complete": "bool", "diverges": ["null|count"],
   "evaluations": [{"t": "int", "arrival": "count", "answer": "count", "base": "null|count",
   "window": {"|": ["null", ["int", "int"]]}, "content": ["count"], "output": [{"*": "text"}],
-  "emitted": "bool"}], "semantics": {"period": "null|positive", "anchor": "null|int|t0", "partial":
-  "suppressed|reported", "closure": "[)|(]|[]", "report":
-  ["window-close|content-change|non-empty|periodic"], "horizon": "int|none|flush", "collection":
-  "bag|set", "empty": "emit|suppress|once", "base": "null|previous|previous-new", "r2s":
-  "Rstream|Istream|Dstream|append", "instant": "close|evaluation|trigger|eager"}}]}""")
-ONE_VALUE = """offset=null slide=stated not_before=null exact_gap=parts expired_session=gone
-session_border=gap close_rule=reached change_baseline=last-report change_scope=elements
-expiry_seen=replayed missed_instants=all tick=tuple trigger=any reported_windows=active
-early_count=null early_period=null panes=accumulating consumption=unrestricted
-allowed_lateness=reject late_for=stream watermark=null watermark_delay=null expiry_rule=null
-clock=stream"""
+  "emitted": "bool"}], "semantics": {"period": "null|positive", "anchor": "null|int|t0",
+  "partial": "suppressed|reported", "closure": "[)|(]|[]", "horizon": "int|none|flush",
+  "report": ["window-close|content-change|non-empty|periodic"], "collection": "bag|set",
+  "empty": "emit|suppress|once", "base": "null|previous|previous-new",
+  "r2s": "Rstream|Istream|Dstream|append", "instant": "close|evaluation|trigger|eager"}}]}""")
+ONE_VALUE = """change_baseline=last-report reported_windows=active consumption=unrestricted
+session_border=gap close_rule=reached missed_instants=all panes=accumulating watermark_delay=null
+not_before=null exact_gap=parts early_count=null early_period=null late_for=stream expiry_rule=null
+offset=null slide=stated tick=tuple trigger=any watermark=null clock=stream
+expired_session=gone change_scope=elements expiry_seen=replayed allowed_lateness=reject"""
 FIELDS = FORMAT["attempts"][0]["semantics"]
 FIELDS |= dict(field.split("=") for field in ONE_VALUE.split())
 FORMAT["profile"]["fields"] = {name: [words] for name, words in FIELDS.items()}

@@ -156,8 +156,10 @@ def _first_value(planned: engine.Plan, latest_with_all_windows: int) -> int:
     """
     cycle = cycle_of_windows(planned)
     first = latest_with_all_windows - cycle + 1
-    if any(view.spec.kind is WindowKind.LANDMARK for view in planned.views):
-        first -= 1  # the last value may lose the first element
+    closure = planned.semantics.closure
+    is_lost = closure is not None and not closure.has_lower_border
+    if is_lost and any(view.spec.kind is WindowKind.LANDMARK for view in planned.views):
+        first -= 1  # the last value loses the first element
     if any(view.spec.lag for view in planned.views):
         first -= cycle  # with one window more, windows shift at the first element's instant, too
     if compares_times_with_tuples(planned) and planned.arrivals:

@@ -273,6 +273,12 @@ TIME = WindowKind.TIME
             {"report": "content-change", "tick": "tuple"},
             (2, 3, ()),
         ),
+        # where the lower border does not belong to it, one that begins at 3 loses the element at 3
+        (
+            (WindowKind.LANDMARK, None, None),
+            {"report": "content-change", "tick": "tuple", "closure": "(]"},
+            (1, 3, ()),
+        ),
         ((TIME, 10, 5), {"t0": Between(4, 7)}, (4, 7, ())),
         ((TIME, 10, 5), {"t0": Between(4, 4)}, (4, 4, ())),
     ],
