@@ -322,10 +322,10 @@ class T0(NamedValue):
 class Offset(NamedValue):
     """What windows are aligned with (WIN-10); an integer is the other kind of value."""
 
-    FIRST = "first-element", "WIN-10", "It aligns its windows with the first element"
-    LAST = "last-element", "WIN-10", "It aligns its windows with the last element"
-    DAY = "day", "WIN-10", "It aligns its windows with the midnight before the first element"
-    DAY_END = "day-end", "WIN-10", "It aligns its windows with the midnight after the last element"
+    FIRST = "first-element", "WIN-10"
+    LAST = "last-element", "WIN-10"
+    DAY = "day", "WIN-10"
+    DAY_END = "day-end", "WIN-10"
 
     @property
     def needs_last_element(self) -> bool:
