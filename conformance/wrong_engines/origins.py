@@ -14,13 +14,13 @@ from refengine.core.semantics import Semantics
 
 @wrong("WIN-10", replaces=window.latest_aligned)
 def the_latest_epoch_is_the_first(right: Right, spec: Window, semantics: Semantics, t1: int) -> Any:
-    """Begins with the first aligned window that reaches the first element, not with the last."""
+    """Begins with the first aligned window that reaches the first element."""
     return window.first_aligned(spec, semantics, t1)
 
 
 @wrong("WIN-10", replaces=window.with_offset)
 def every_offset_is_the_epoch(right: Right, semantics: Semantics, times: Sequence[int]) -> Any:
-    """Aligns windows with the instant 0 where elements or midnights should say with what."""
+    """Aligns windows with the instant 0, whatever elements or midnights say."""
     if right(semantics, times) is semantics:
         return semantics
     return replace(semantics, offset=0)

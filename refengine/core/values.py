@@ -519,7 +519,7 @@ class End(NamedValue):
     LAST_WINDOW = (
         "last-window",
         "ENG-1",
-        "It ends when the last window of the last element closes, and reports no later one",
+        "It ends when the last window of the last element has closed",
     )
 
     @property
