@@ -137,6 +137,12 @@ class Engine(StartableEngine):
         """Whether the engine has no semantics of its own, and is sent one with each query."""
         return self.profile is None
 
+    @property
+    def watermark_delay(self) -> int:
+        """The delay of its watermark (MOD-5); 0 if it claims none."""
+        stated = self.profile and self.profile.fields.get("watermark_delay")
+        return stated if isinstance(stated, int) else 0
+
     def text(
         self,
         query: Query,

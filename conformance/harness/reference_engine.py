@@ -140,6 +140,10 @@ def _relation(report: Report) -> dict[str, Any]:
     relation = {"rows": rows, "instant": report.instant}
     if report.window is not None:
         relation["window"] = list(report.window)
+    if report.takes_back:
+        relation["takes_back"] = True
+    if report.key:
+        relation["key"] = list(report.key)
     return relation
 
 
