@@ -1,10 +1,14 @@
-"""§9 When a query is evaluated: what `core.schedule` says, found faster for one window alone, which
-is bounded in time or a partition.
+"""§9 When a query is evaluated: what `core.schedule` says, found faster.
 
-`core.schedule` looks at every instant at which a window's content can change. For a window that is
-bounded in time, two integers are compared for most arrivals: as long as the same window stays
-active, nothing closes, and its content is all that has arrived since its first instant. Only where
-another window becomes active is `core.schedule.groups_of_arrival` called.
+`core.schedule` looks for the content of each window anew at every instant at which it can change.
+Here a window is a `ContentCursor`: it remembers until when its content stays as it is, but for
+elements that arrive. Until then two integers are compared for an arrival. What a cursor says is
+used in two ways:
+
+- `ContentChanges`: a query that is reported when the elements in its windows change. All arrivals
+  of a quiet stretch, in which nothing leaves, are evaluated together (`EvaluationColumns`).
+- `InstantsDue`: any other query. Arrivals before the next instant at which a report is due, such as
+  the close of a window, are passed over. `core.schedule.groups_of_arrival` decides about the rest.
 """
 
 from __future__ import annotations
@@ -12,380 +16,217 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property, partial
-from itertools import chain, islice
-from typing import Any, NamedTuple, overload
+from functools import cached_property
+from itertools import accumulate, chain, repeat, starmap
+from typing import Any, overload
 
-from refengine.core import report, schedule, tick, window
+from refengine.core import report, tick, window
+from refengine.core.growing import first_after, first_from
 from refengine.core.moving import instants
 from refengine.core.plan import Plan
-from refengine.core.query import WindowKind
+from refengine.core.query import Unit, WindowKind
 from refengine.core.schedule import (
     MAX_REPORTS,
     Evaluation,
-    ReportState,
     Schedule,
     Stretch,
     WindowContent,
+    groups_of_arrival,
     refuse_too_many_reports,
 )
+from refengine.core.semantics import Semantics
 from refengine.core.values import Condition
-from refengine.core.window import Content, WindowView
+from refengine.core.window import Content, Frame, WindowView
 from refengine.model.errors import require
 
-# One window that is bounded in time
+# What a window holds
+
+NEVER = 1 << 70  # later than all instants, and more than all elements
+NEVER_LEAVING = frozenset({WindowKind.UNBOUNDED, WindowKind.LANDMARK})
+
+# A content as two integers, as `ContentCursor` explains
+Bounds = tuple[int, int]
+NOTHING: Bounds = (0, 0)
 
 
-class SimultaneousEvaluations(Sequence[Evaluation]):
-    """The evaluations of arrivals that come at one instant: one for each arrival, all of them at
-    that instant.
+class ContentCursor:
+    """What a window holds, as time goes on and elements arrive.
 
-    Arrival k sees the elements `first_index`, …, k - 1. An evaluation is made when it is asked for,
-    so that a thousand arrivals at once cost nothing to a caller who looks at the last one alone.
+    A content is a pair of integers, `first` and `stop`: it has the elements `first`, …, `stop` - 1
+    of the stream. The content of a partition has those among the first `stop` elements that are the
+    latest of their keys. Where elements have intervals, it has those among the first `stop` that
+    have not ended, and `first` is how many have. Whatever the kind, the content is empty if no more
+    than `first` elements have arrived, and two pairs that are equal are one content.
+
+    The pair stays as it is before the instant `until`, and until `until_arrived` elements are
+    there, but for one thing: `stop` is at most the number of elements that have arrived.
+
+    A window [0, 10) at 3 has the pair (0, NEVER), until 10: it holds all that arrives.
     """
 
-    def __init__(self, instant: int, number: int, first_index: int, arrivals: range) -> None:
-        self.instant = instant
-        self.number = number
-        self.first_index = first_index
-        self.arrivals = arrivals
+    def __init__(self, view: WindowView, counts: Sequence[int], semantics: Semantics) -> None:
+        self.view = view
+        self.counts = counts  # how many elements have arrived before each arrival of the plan
+        self.first = 0
+        self.stop = 0
+        self.until = -NEVER
+        self.until_arrived = NEVER
+        self.is_passing = False  # whether `until` is when an element leaves
 
-    def __len__(self) -> int:
-        return len(self.arrivals)
+        # Whether all that has arrived is in scope as long as it does not leave. Under a lag, and
+        # where an arrival comes an instant early (TICK-6), elements come into scope later.
+        kind, step = view.spec.kind, view.spec.step
+        is_shown_later = kind in window.SHOWN_ENDED and step > 1
+        is_delayed = bool(view.spec.lag or tick.shift_of_own_instants(semantics))
+        # under the batch tick arrivals are looked at together, at instants before they came
+        is_delayed = is_delayed or semantics.tick.needs_batches
+        is_in_ids = kind in (WindowKind.TUPLE, WindowKind.PARTITION)
+        self.has_all_arrived = kind is not WindowKind.ROWS and (
+            is_in_ids or not (is_shown_later or is_delayed)
+        )
+        # the last instant of each element, in the order in which elements leave
+        counts_elements = kind in (WindowKind.ROWS, WindowKind.PARTITION)
+        self.ends = None if counts_elements else view.ends
+        self.leaving = view.times if self.ends is None else sorted(self.ends)
 
-    @overload
-    def __getitem__(self, index: int) -> Evaluation: ...
-    @overload
-    def __getitem__(self, index: slice) -> SimultaneousEvaluations: ...
-    def __getitem__(self, index: int | slice) -> Evaluation | SimultaneousEvaluations:
-        if isinstance(index, slice):
-            arrivals = self.arrivals[index]
-            return SimultaneousEvaluations(self.instant, self.number, self.first_index, arrivals)
-        k = self.arrivals[index]
-        content = WindowContent(self.number, range(self.first_index, k))
-        return Evaluation(self.instant, k, (content,))
+    def bounds(self, t: int, arrived: int) -> Bounds:
+        """Return the content at an instant, of the first `arrived` elements of the stream. Neither
+        may be less than in the call before.
+        """
+        if t >= self.until or arrived >= self.until_arrived:
+            self._move(t, arrived)
+        first, stop = self.first, self.stop
+        if arrived < stop:
+            stop = arrived
+        return (first, stop) if first < stop else NOTHING
 
+    def _move(self, t: int, arrived: int) -> None:
+        """Set the pair for an instant and so many arrived elements, and until when it stays."""
+        if self._pass_one(t):
+            return
+        oldest = self.first
+        self.first = self.stop = 0
+        self.until = self.until_arrived = NEVER
+        self.is_passing = False
+        frame, kind = self.view.frame, self.view.spec.kind
+        extent = window.scope(frame, t) if frame else None
+        if frame is None:
+            return
+        if extent is None:
+            self.until = require(window.first_instant_with_scope(frame, t))
+        elif kind is WindowKind.PARTITION:
+            self.stop = NEVER
+        elif kind is WindowKind.ROWS:
+            self._move_to_refresh(arrived, oldest)
+        elif self.ends is not None and extent[1] < extent[0]:
+            # The active window begins later. Until then it holds nothing, whatever goes on.
+            self.until = extent[0] + frame.lag
+        else:
+            self._move_to_scope(frame, t, arrived, extent)
 
-def is_covered_by_time_windows(planned: Plan) -> bool:
-    """Whether `time_window_groups` covers a plan: a query with one window, of kind `time`, whose
-    place in time is known.
-
-    The window must have no lag and its elements no intervals, and the tick must not be `batch`. The
-    report must name window close, or content change by elements; it must not name `periodic`.
-    Content change must compare with the content last reported. If the report does not name window
-    close, then `close_rule` must be `reached`, or the tick `tuple`.
-    """
-    semantics = planned.semantics
-    if not _has_one_time_window(planned) or semantics.tick.needs_batches:
-        return False
-    if Condition.PERIODIC in semantics.report:
-        return False
-
-    has_change = Condition.CHANGE in semantics.report
-    if has_change and not semantics.change_baseline.is_of_last_report:
-        return False
-    if Condition.CLOSE in semantics.report:
+    def _pass_one(self, t: int) -> bool:
+        """Move past the one element that leaves, which is quicker than to look at the scope, and
+        return True. If more has changed, do nothing, and return False.
+        """
+        following = self.first + 1
+        if t < self.until or not self.is_passing or following >= len(self.leaving):
+            return False
+        frame = require(self.view.frame)
+        until = window.leaves_at(frame, self.leaving[following] + frame.lag)
+        if until <= t:
+            return False
+        self.first, self.until = following, until
         return True
-    # Under close_rule=passed, `where_contents_change_under_passed` does not ask whether time has
-    # advanced (TICK-2), so it is right for the tuple tick only.
-    is_tick_covered = not semantics.close_rule.needs_later_arrival or not semantics.tick.is_by_time
-    return has_change and not semantics.change_scope.reads_graphs and is_tick_covered
 
-
-def _has_one_time_window(planned: Plan) -> bool:
-    view = planned.views[0]
-    return (
-        len(planned.views) == 1
-        and view.spec.kind is WindowKind.TIME
-        and not view.spec.lag
-        and view.frame is not None
-        and view.ends is None
-    )
-
-
-def time_window_groups(planned: Plan, max_reports: int) -> Iterator[Iterable[Evaluation]]:
-    """Yield the evaluations of a plan in groups, as `core.schedule.evaluation_groups` does. The
-    plan must be one for which `is_covered_by_time_windows` holds. Raises TooManyReports.
-    """
-    evaluator = TimeWindowSchedule(planned, max_reports)
-    if Condition.CLOSE in planned.semantics.report:
-        return evaluator.where_windows_close()
-    # An arrival's own instant is its t_app, or one less where it must pass the close of a window.
-    if tick.shift_of_own_instants(planned.semantics) < 0:
-        return evaluator.where_contents_change_under_passed()
-    return evaluator.where_contents_change()
-
-
-class ActiveWindow(NamedTuple):
-    """The active window (WIN-4) at some instant, by its number.
-
-    `first_instant` and `last_instant` are the first and the last instant at which it is active and
-    has begun. `first_index` is the index of its first element in the stream, or, if there is none
-    yet, the index that the first one will have.
-
-    At 12 the active one of [0, 10), [5, 15), … is [5, 15), with number 1. It is active from 10,
-    when [0, 10) is over, to 14. Its elements are those from 5 on.
-    """
-
-    number: int
-    first_instant: int
-    last_instant: int
-    first_index: int
-
-
-NO_WINDOW = ActiveWindow(number=0, first_instant=0, last_instant=-1, first_index=0)
-
-
-class TimeWindowSchedule:
-    """The evaluations of one time-based window, arrival after arrival.
-
-    An arrival is tested at the instants from that of the arrival before up to its own, which is
-    not included, or at its own alone, if the two are equal (TICK-4). There are three cases. In the
-    example the windows are [0, 10), [10, 20), …, and a change of the content is reported. Elements
-    a, b, c and d arrive at 1, 4, 4 and 12:
-
-    ======= ========= ================= ===================================================
-    arrival instants  case              evaluations
-    ======= ========= ================= ===================================================
-    a@1     -1 and 0  window changes    none: the content is empty, as it was before
-    b@4     1, 2, 3   quiet stretch     at 1, over {a}: at 2 and 3 the content is the same
-    c@4     4         same instant      at 4, over {a, b}
-    d@12    4 to 11   window changes    at 4, over {a, b, c}; at 10, over the empty [10, 20)
-    ======= ========= ================= ===================================================
-
-    - *Quiet stretch*: one window is active at all the instants, and no window closes. The content
-      is the same at all of them: what has arrived since the window's first instant, a range of
-      indices.
-    - *Same instant*: a quiet stretch of one instant. All further arrivals of that instant are
-      yielded together, since each sees just one element more than the one before it.
-    - *Window changes*: another window becomes active at one of the instants.
-      `core.schedule.groups_of_arrival` visits the instants.
-
-    `last_looked_at` is the own instant of the arrival that was looked at last, and `window` is the
-    active window there.
-    """
-
-    def __init__(self, planned: Plan, max_reports: int) -> None:
-        semantics = planned.semantics
-        (view,) = planned.views
-        self.planned = planned
-        self.max_reports = max_reports
-        self.frame = require(view.frame)
-        self.start = window.s0(self.frame)
-        self.times = view.times
-        self.is_tick_by_time = semantics.tick.is_by_time
-        # Each arrival's own instant (TICK-6). None for a stream that is read as it comes: then the
-        # arrivals to come are not known.
-        self.own_instants: list[int] | None = None
-        if isinstance(planned.own, list):
-            self.own_instants = planned.own
-
-        # The distance from the active window's last instant to the last arrival that is still
-        # tested in this window alone. It is 1: [0, 10) has the last instant 9, and an arrival
-        # at 10 is tested at instants up to 9 (TICK-4), where this window is active. It is 0
-        # (a) if window close is a condition, since the window closes at 9;
-        # (b) if expiry is eager, since the arrival is also tested at 10 (TICK-7), in the next
-        # window.
-        is_close_condition = Condition.CLOSE in semantics.report
-        is_eager = semantics.expiry_seen.is_before_arrival
-        self.extra_quiet_instants = 1
-        if is_close_condition or is_eager:
-            self.extra_quiet_instants = 0
-
-        self.window = NO_WINDOW
-        self.report_state = ReportState(reported=(range(0),), at_instant_before=(range(0),))
-
-        # Arrivals before s0 trigger no evaluation (WIN-5), so they are skipped if they are known
-        # beforehand. Under the tuple tick the last of them counts as looked at (TICK-5), and under
-        # the time tick none of them does (TICK-2). This matters to an arrival at s0 itself.
-        self.last_looked_at = self.start
-        early = 0
-        if self.own_instants is not None:
-            early = bisect_left(self.own_instants, self.start)
-            if early and not self.is_tick_by_time:
-                self.last_looked_at = self.own_instants[early - 1]
-        self.arrivals: Iterator[tuple[int, int]] = self._arrivals_from(early)
-
-    def where_windows_close(self) -> Iterator[Iterable[Evaluation]]:
-        """Yield the evaluations of a query that is reported when a window closes. In a quiet
-        stretch there are none, and its arrivals are passed over.
+    def _move_to_refresh(self, arrived: int, oldest: int) -> None:
+        """WIN-14: Set the pair of a window of rows, which changes with each L-th element or triple.
+        The elements before `oldest` have left it.
         """
-        for k, instant in self._looked_at():
-            if not self._is_quiet(instant):
-                yield from self._visit_instants(k, instant)
-            elif self.own_instants is None:
-                # The arrivals to come are not known, so none of them can be passed over.
-                self.last_looked_at = instant
+        ids, spec = self.view.ids, self.view.spec
+        size, step = require(spec.size), spec.step
+        if spec.unit is Unit.ELEMENTS:
+            self.stop = arrived // step * step
+            self.first = max(0, self.stop - size)
+            self.until_arrived = self.stop + step
+            return
+        self.until_arrived = arrived + 1
+        if arrived:
+            refresh = ids[arrived - 1] // step * step
+            self.first = bisect_right(ids, refresh - size, oldest, arrived)
+            self.stop = bisect_right(ids, refresh, self.first, arrived)
+
+    def _move_to_scope(self, frame: Frame, t: int, arrived: int, extent: tuple[int, int]) -> None:
+        """WIN-9: Set the pair for the scope at t, and until when no element leaves it, or comes
+        into it that has arrived.
+        """
+        view, times, leaving = self.view, self.view.times, self.leaving
+        first, last = extent
+        self.first = first_from(leaving, first)
+        if self.first == len(leaving):  # the first element has not come yet
+            self.until_arrived = self.first + 1
+        elif view.spec.kind not in NEVER_LEAVING:
+            self.until = window.leaves_at(frame, leaving[self.first] + frame.lag)
+            self.is_passing = self.ends is None and self.has_all_arrived
+        self.stop = NEVER
+        if not self.has_all_arrived:
+            self.stop = first_after(times, last)
+            if self.stop < len(times):
+                enters = window.enters_at(frame, times[self.stop] + frame.lag)
+                self.until = min(self.until, enters)
             else:
-                # Arrivals up to the window's last instant close nothing. `stop` is the first one
-                # after it.
-                stop = bisect_right(self.own_instants, self.window.last_instant, k)
-                passed_over = range(k + 1, stop)
-                self._pass_over(len(passed_over))
-                self.last_looked_at = self.own_instants[stop - 1]
-
-    def where_contents_change(self) -> Iterator[Iterable[Evaluation]]:
-        """Yield the evaluations of a query that is reported when its window's content changes."""
-        for k, instant in self._looked_at():
-            # Whether an emptying is reported depends on REP-3 and ENG-5. So an empty content is
-            # left to `core.schedule`. In a quiet stretch no content is empty: the window holds at
-            # least the element of the arrival that was looked at last.
-            if not self._is_quiet(instant):
-                yield from self._visit_instants(k, instant)
-            elif instant == self.last_looked_at and self.own_instants is not None:
-                yield self._at_same_instant(k, instant, self.own_instants)
+                self.until_arrived = min(self.until_arrived, self.stop + 1)
+        if self.ends is not None and window.has_gaps(frame):
+            if self.first < min(arrived, self.stop):
+                # it holds nothing in the gap after this window, though an interval may go on
+                end_of_window = frame.last + window.active(frame, t) * frame.slide + 1
+                self.until = min(self.until, end_of_window)
             else:
-                # One evaluation, at the first instant: there the content has changed, by the
-                # element of arrival k - 1. It stays as it is in the whole stretch.
-                number, _, _, first_index = self.window
-                content = range(first_index, k)
-                self._note_reports(1, content, k)
-                evaluation = Evaluation(self.last_looked_at, k, (WindowContent(number, content),))
-                self.last_looked_at = instant
-                yield (evaluation,)
+                self.until_arrived = min(self.until_arrived, max(arrived, self.first) + 1)
 
-    def where_contents_change_under_passed(self) -> Iterator[Iterable[Evaluation]]:
-        """Yield the evaluations of a query that is reported when its window's content changes,
-        where an arrival must pass the end of a window [o, c) to close it (TICK-6).
+    def differs(self, now: Bounds, before: Bounds, t: int) -> bool:
+        """REP-2: Return whether the content at t differs from one before it."""
+        ends = self.ends
+        if ends is None or now == before or now[1] - now[0] != before[1] - before[0]:
+            return now != before
+        # As many elements have ended as have arrived since: these, if none of them is there.
+        first, _ = self._scope(t)
+        return any(ends[i] >= first for i in range(before[1], now[1]))
 
-        There an arrival's own instant is one less than its t_app, so at its own instant its element
-        is not in scope. Let a arrive at 4, and b, c and d at 10: the own instants are 3, 9, 9 and
-        9. By TICK-4 b is tested at 3 to 8, and c and d at 9. So the first of simultaneous
-        arrivals is tested before 9 and the second at 9. No element at 10 is in scope at 9, so
-        the third sees what the second has seen. The third and all further ones are left out.
-        """
-        second_arrival_seen_at = None  # the latest instant of which two arrivals were looked at
-        for k, instant in self.arrivals:
-            is_first = instant != self.last_looked_at
-            if not is_first:
-                if instant == second_arrival_seen_at:
-                    continue  # the third arrival of this instant, or a further one
-                second_arrival_seen_at = instant
-            yield from self._visit_instants(k, instant)
+    def contents(self, ts: Iterable[int], bounds: Iterable[Bounds]) -> Iterator[Content]:
+        """Return the contents at some instants."""
+        if self.view.spec.kind is WindowKind.PARTITION:
+            return (PartitionContent(self.view, stop) for _, stop in bounds)
+        if self.ends is not None:
+            return map(self._overlapping, ts, bounds)
+        return starmap(range, bounds)
 
-    def _arrivals_from(self, k: int) -> Iterator[tuple[int, int]]:
-        """Return the arrivals from arrival k on, each as its index and its own instant (TICK-6)."""
-        if self.own_instants is not None:
-            return enumerate(islice(self.own_instants, k, None), k)
-        shift = tick.shift_of_own_instants(self.planned.semantics)
-        # Arrivals that are read as they come cannot be skipped, so they begin with arrival 0.
-        assert k == 0
-        return enumerate(arrival.app + shift for arrival in self.planned.arrivals)
+    def _overlapping(self, t: int, bounds: Bounds) -> Content:
+        """WIN-18: Return the indices of the elements that have not ended."""
+        if bounds == NOTHING:
+            return range(0)
+        ends = require(self.ends)
+        first, _ = self._scope(t)
+        # before this one, all have ended
+        oldest = bisect_left(self.latest_ends, first)
+        return tuple(i for i in range(oldest, bounds[1]) if ends[i] >= first)
 
-    def _looked_at(self) -> Iterator[tuple[int, int]]:
-        """Return the arrivals that are looked at: under the time tick, those at which time has
-        advanced (TICK-2).
+    @cached_property
+    def latest_ends(self) -> Sequence[int]:
+        """For each element the latest end of it and those before it."""
+        return list(accumulate(require(self.ends), max))
 
-        The caller evaluates each arrival before it asks for the next one.
-        """
-        if not self.is_tick_by_time:
-            return self.arrivals
-        # A generator, so that `last_looked_at` is read anew for each arrival: evaluating the
-        # arrival before has changed it.
-        return (arrival for arrival in self.arrivals if arrival[1] > self.last_looked_at)
-
-    def _is_quiet(self, instant: int) -> bool:
-        """Return whether one window is active at all instants at which an arrival at `instant` is
-        tested, so that its content is the same at all of them, and nothing closes.
-        """
-        _, first_instant, last_instant, _ = self.window
-        return (
-            self.window is not NO_WINDOW
-            and first_instant <= self.last_looked_at <= last_instant
-            and instant <= last_instant + self.extra_quiet_instants
-        )
-
-    def _at_same_instant(
-        self, k: int, instant: int, own_instants: list[int]
-    ) -> SimultaneousEvaluations:
-        """Return the evaluations of arrival k and of all further ones at its instant, but no more
-        than the bound on reports allows (ENG-3).
-        """
-        stop = bisect_right(own_instants, instant, k)
-        # At least one, even if the bound is reached already: `_note_reports` counts it, and raises.
-        allowed = max(1, self.max_reports - self.report_state.count)
-        arrivals = range(k, min(stop, k + allowed))
-        passed_over = arrivals[1:]  # arrival k itself has been taken
-        self._pass_over(len(passed_over))
-
-        first_index = self.window.first_index
-        self._note_reports(len(arrivals), range(first_index, arrivals[-1]), k)
-        return SimultaneousEvaluations(instant, self.window.number, first_index, arrivals)
-
-    def _visit_instants(self, k: int, instant: int) -> Iterator[Iterable[Evaluation]]:
-        """Yield the evaluations of arrival k that `core.schedule` finds, and set the window that is
-        active at its own instant.
-        """
-        interval = tick.interval(self.last_looked_at, instant)
-        from_start = instants(max(interval.start, self.start), interval.stop)
-        cut = None
-        if Condition.CLOSE in self.planned.semantics.report:
-            cut = partial(self._closes, instant)
-        yield from schedule.groups_of_arrival(
-            self.planned, k, from_start, self.report_state, [self.frame], self.max_reports, cut
-        )
-        self.last_looked_at = instant
-        self.window = self._active_window(instant)
-
-    def _closes(
-        self, own: int, views: Sequence[WindowView], arrived: Sequence[int], interval: range
-    ) -> Iterator[Stretch]:
-        """Yield the stretches of an interval from close to close, with the content of the window.
-        What it holds in between shows in no report. `own` is the arrival's own instant.
-        """
-        (view,), (count,) = views, arrived
-        closes = report.closes(self.frame, interval, own)
-        while closes:
-            at, stop = closes.start, closes.start + 1
-            if closes[1:]:  # as long as the content stays, they need no stretch each
-                change = window.next_change(view, at, count)
-                stop = interval.stop if change is None else min(change, interval.stop)
-            yield instants(at, stop), (window.content(view, at, count),)
-            closes = report.closes(self.frame, instants(stop, interval.stop), own)
-
-    def _active_window(self, instant: int) -> ActiveWindow:
-        """Return the window that is active at an instant."""
-        frame = self.frame
-        number = window.active(frame, instant)
-        content_begins_at = first_instant_of(frame, number)
-        # Of [0, 10), [5, 15), … the second is active once the first is over, from 10 on. The first
-        # of all windows is active from s0 on.
-        active_from = self.start
-        if number > frame.least:
-            active_from = last_instant_of(frame, number - 1) + 1
-        return ActiveWindow(
-            number,
-            max(content_begins_at, active_from),
-            last_instant_of(frame, number),
-            bisect_left(self.times, content_begins_at),
-        )
-
-    def _note_reports(self, count: int, content: range, k: int) -> None:
-        """ENG-3, REP-8: Count the reports of arrival k, and remember the content of the last."""
-        state = self.report_state
-        state.reported = (content,)
-        state.count += count
-        if state.count > self.max_reports:
-            refuse_too_many_reports(state.count, self.max_reports, self.planned, k)
-
-    def _pass_over(self, count: int) -> None:
-        """Take the next `count` arrivals without looking at them."""
-        deque(islice(self.arrivals, count), maxlen=0)
+    def _scope(self, t: int) -> tuple[int, int]:
+        return require(window.scope(require(self.view.frame), t))
 
 
-def first_instant_of(frame: window.Frame, number: int) -> int:
-    """Return the first instant of a window. If the window is clipped (WIN-11), this is the first
-    instant of what is left of it.
-    """
-    first_instant = frame.first + number * frame.slide
-    if frame.floor is None:
-        return first_instant
-    return max(first_instant, frame.floor)
-
-
-def last_instant_of(frame: window.Frame, number: int) -> int:
-    """Return the last instant of a window."""
-    return frame.last + number * frame.slide
+def window_numbers(frame: Frame | None, ts: Sequence[int]) -> Iterable[int | None]:
+    """Return the number of the window at each of some ascending instants."""
+    if frame is None:
+        return repeat(None)
+    number = window.window_number(frame, ts[0])
+    if number == window.window_number(frame, ts[-1]):
+        return repeat(number)
+    return map(window.window_number, repeat(frame), ts)
 
 
 # Partitions by differences (§4): a content has the latest N elements of each key, so each arrival
@@ -457,40 +298,374 @@ class PartitionDelta:
         return leaving, entering
 
 
-def is_single_partition(planned: Plan) -> bool:
-    """Whether `partition_groups` covers a plan: its one window is a partition, and it is
-    reported when its elements are others than at the last report.
+# Evaluations of many arrivals
+
+
+class EvaluationColumns(Sequence[Evaluation]):
+    """Evaluations of different contents, in order, which are made when they are asked for: a
+    thousand of them cost little to a caller who looks at the last one alone.
+
+    Evaluation i is of arrival `arrivals[i]` at `instants[i]`, and `bounds[w][i]` is what window w
+    holds there, as its `ContentCursor` explains. Both ascend; an arrival may have several.
+
+    In a quiet stretch (`is_quiet`) elements arrive, and none leaves: each arrival has one
+    evaluation, and the content of each window has the elements of the evaluation before it, and
+    those that have arrived since. If it is a range, all begin with the same element.
+    """
+
+    def __init__(
+        self,
+        cursors: Sequence[ContentCursor],
+        instants: Sequence[int],
+        arrivals: Sequence[int],
+        bounds: Sequence[Sequence[Bounds]],
+        is_quiet: bool,
+    ) -> None:
+        self.cursors = cursors
+        self.instants = instants
+        self.arrivals = arrivals
+        self.bounds = bounds
+        self.is_quiet = is_quiet
+
+    def __len__(self) -> int:
+        return len(self.arrivals)
+
+    def __iter__(self) -> Iterator[Evaluation]:
+        if not self.arrivals:
+            return iter(())
+        windows = [
+            map(
+                WindowContent,
+                window_numbers(cursor.view.frame, self.instants),
+                cursor.contents(self.instants, bounds),
+            )
+            for cursor, bounds in zip(self.cursors, self.bounds, strict=True)
+        ]
+        return map(Evaluation, self.instants, self.arrivals, zip(*windows, strict=False))
+
+    @overload
+    def __getitem__(self, index: int) -> Evaluation: ...
+    @overload
+    def __getitem__(self, index: slice) -> EvaluationColumns: ...
+    def __getitem__(self, index: int | slice) -> Evaluation | EvaluationColumns:
+        if isinstance(index, slice):
+            bounds = [column[index] for column in self.bounds]
+            return EvaluationColumns(
+                self.cursors, self.instants[index], self.arrivals[index], bounds, self.is_quiet
+            )
+        place = range(len(self))[index]
+        return next(iter(self[place : place + 1]))
+
+
+# Reports of changes
+
+
+AT_ONCE = 1000  # so many arrivals are looked at together
+
+
+def is_of_changes_alone(planned: Plan) -> bool:
+    """Whether `ContentChanges` covers a plan: it is reported when the elements of its windows are
+    others than at the last report, whatever the instant.
     """
     semantics = planned.semantics
-    view = planned.views[0]
     return (
-        len(planned.views) == 1
-        and view.spec.kind is WindowKind.PARTITION
-        and view.frame is not None
-        and Condition.CHANGE in semantics.report
-        and Condition.PERIODIC not in semantics.report
+        Condition.CHANGE in semantics.report
+        and not any(condition.is_on_instants for condition in semantics.report)
         and not semantics.change_scope.reads_graphs
         and semantics.change_baseline.is_of_last_report
         and not semantics.tick.needs_batches
     )
 
 
-def partition_groups(planned: Plan, max_reports: int) -> Iterator[Sequence[Evaluation]]:
-    """Yield the evaluations of a plan that `is_single_partition` covers, each in its own group: the
-    content changes with every arrival, and with nothing else. Raises TooManyReports.
+class ContentChanges:
+    """The evaluations of a plan that `is_of_changes_alone`.
+
+    An arrival is tested at the instants from that of the arrival before up to its own, which is not
+    included, or at its own alone, if the two are equal (TICK-4). In the example the windows are [0,
+    10), [10, 20), …. Elements a, b, c and d arrive at 1, 4, 4 and 12:
+
+    ======= ========= ================= ===================================================
+    arrival instants  case              evaluations
+    ======= ========= ================= ===================================================
+    a@1     -1 and 0  window changes    none: the content is empty, as it was before
+    b@4     1, 2, 3   quiet stretch     at 1, over {a}: at 2 and 3 the content is the same
+    c@4     4         quiet stretch     at 4, over {a, b}
+    d@12    4 to 11   window changes    at 4, over {a, b, c}; at 10, over the empty [10, 20)
+    ======= ========= ================= ===================================================
+
+    In a *quiet stretch* contents change by what arrives, and by nothing else. So each arrival is
+    evaluated once, at its first instant, and over all that has arrived.
     """
-    view = planned.views[0]
-    schedule = Schedule(planned)
-    reported = 0  # how many elements had arrived at the last report
-    count = 0
-    for k, _ in enumerate(planned.arrivals):
-        instants = schedule.look_at(k)
-        if instants and k > reported:
-            reported = k
-            count += 1
-            refuse_too_many_reports(count, max_reports, planned, k)
-            content = WindowContent(None, PartitionContent(view, k))
-            yield (Evaluation(instants.start, k, (content,)),)
+
+    def __init__(self, planned: Plan, max_reports: int) -> None:
+        semantics = planned.semantics
+        self.planned = planned
+        self.max_reports = max_reports
+        self.cursors = cursors_of(planned)
+        self.frames = [view.frame for view in planned.views if view.frame]
+        self.start = min(map(window.s0, self.frames), default=NEVER)
+        self.is_eager = semantics.expiry_seen.is_before_arrival and not planned.tuples
+        self.is_non_empty = Condition.NON_EMPTY in semantics.report
+        is_one = len(planned.views) == 1
+        is_any_enough = is_one or semantics.trigger.is_any_window
+        # then two pairs that differ are two contents, and the query is reported
+        self.is_one_of_points = is_one and not self.is_non_empty and self.cursors[0].ends is None
+        self.until = self.start  # until when no content changes, but by what arrives
+        self.can_be_quiet = is_any_enough and all(each.has_all_arrived for each in self.cursors)
+
+        # the own instant, and the t_app, of the arrival that was looked at last
+        self.last_own = self.last_app = self.start
+        self.reported = (NOTHING,) * len(self.cursors)
+        self.count = 0
+        # evaluations that are found, and not yet yielded
+        self.found: list[tuple[int, int, tuple[Bounds, ...]]] = []
+
+    def groups(self) -> Iterator[Sequence[Evaluation]]:
+        """Yield the evaluations, grouped: a quiet stretch of many arrivals is a group of its own.
+        Raises TooManyReports.
+        """
+        if not self.frames:
+            return
+        for indices in arrivals_at_once(self.planned):
+            arrivals = self._look_at(indices)
+            befores = [self.last_own, *(self.planned.own[k] for k in arrivals)]
+            self.last_own = befores.pop()
+            owns = [*befores[1:], self.last_own]
+            place = 0
+            while place < len(arrivals):
+                if owns[place] <= self.until and self.can_be_quiet:
+                    stop = self._end_of_quiet_stretch(arrivals, befores, owns, place)
+                    if stop > place + 1:
+                        yield from self._take_found()
+                        yield self._quiet_stretch(
+                            arrivals[place:stop], befores[place:stop], owns[place:stop]
+                        )
+                        place = stop
+                        continue
+                self._visit(arrivals[place], befores[place], owns[place])
+                place += 1
+                if self.count > self.max_reports:
+                    yield from self._take_found()
+                    refuse_too_many_reports(
+                        self.count, self.max_reports, self.planned, arrivals[place - 1]
+                    )
+            yield from self._take_found()
+
+    def _look_at(self, indices: range) -> Sequence[int]:
+        """Return the arrivals that are looked at: under the time tick, those at which time has
+        advanced (TICK-2).
+        """
+        if not self.planned.semantics.tick.is_by_time:
+            return indices
+        looked_at = []
+        for k in indices:
+            app = self.planned.arrivals[k].app
+            if app > self.last_app:
+                self.last_app = app
+                looked_at.append(k)
+        return looked_at
+
+    def _end_of_quiet_stretch(
+        self, arrivals: Sequence[int], befores: Sequence[int], owns: Sequence[int], place: int
+    ) -> int:
+        """Return the place after the last arrival of the quiet stretch that begins with the one at
+        a place: `place` itself if that arrival is in none.
+        """
+        if self.until <= befores[place]:
+            return place
+        k = arrivals[place]
+        for cursor in self.cursors:
+            count = cursor.counts[k]
+            if not cursor.first < count < min(cursor.stop, cursor.until_arrived):
+                return place  # an empty window, in which an arrival may change nothing
+        # Under eager expiry an arrival is tested at its own instant, too (TICK-7).
+        last = self.until - 1 if self.is_eager else self.until
+        stop = min(bisect_right(owns, last, place), bisect_left(befores, self.until, place))
+        return min(stop, place + self.max_reports - self.count)
+
+    def _quiet_stretch(
+        self, arrivals: Sequence[int], befores: Sequence[int], owns: Sequence[int]
+    ) -> EvaluationColumns:
+        """Return the evaluations of the arrivals of a quiet stretch."""
+        at = befores
+        if self.planned.tuples:  # the last id of each tick (REP-7)
+            at = [max(before, own - 1) for before, own in zip(befores, owns, strict=True)]
+        bounds = [[(cursor.first, cursor.counts[k]) for k in arrivals] for cursor in self.cursors]
+        self.count += len(arrivals)
+        self.reported = tuple(column[-1] for column in bounds)
+        return EvaluationColumns(self.cursors, at, arrivals, bounds, is_quiet=True)
+
+    def _visit(self, k: int, before: int, own: int) -> None:
+        """Find the evaluations of arrival k, at its instants one after the other. With one report
+        more than there may be, stop.
+        """
+        stop = own if own != before else own + 1
+        if self.is_eager:
+            expiry_seen = self.planned.semantics.expiry_seen
+            interval = instants(before, stop)
+            stop = tick.interval_with_expiry(expiry_seen, interval, own, self.frames).stop
+        t = max(before, self.start)
+        if self.planned.tuples:
+            t = max(t, stop - 1)  # the last id of the tick (REP-7)
+        arrived = [cursor.counts[k] for cursor in self.cursors]
+        while t < stop:
+            held, self.until = bounds_of_all(self.cursors, t, arrived)
+            if held != self.reported and (self.is_one_of_points or self._is_reported(held, t)):
+                self.count += 1
+                if self.count > self.max_reports:
+                    return
+                self.found.append((t, k, held))
+                self.reported = held
+            t = self.until
+
+    def _is_reported(self, held: tuple[Bounds, ...], t: int) -> bool:
+        """REP-6, REP-12: Return whether the query is reported at t, where its windows hold this."""
+        at = [
+            range(cursor.differs(now, before, t) and not (self.is_non_empty and now == NOTHING))
+            for cursor, now, before in zip(self.cursors, held, self.reported, strict=True)
+        ]
+        return bool(report.fires(self.planned.semantics.trigger, self.planned.views, at))
+
+    def _take_found(self) -> Iterator[EvaluationColumns]:
+        """Yield the evaluations that are found and not yet yielded, as a group."""
+        if self.found:
+            at, arrivals, held = zip(*self.found, strict=True)
+            self.found.clear()
+            yield EvaluationColumns(
+                self.cursors, at, arrivals, list(zip(*held, strict=True)), is_quiet=False
+            )
+
+
+def cursors_of(planned: Plan) -> list[ContentCursor]:
+    """Return a cursor for each window of a plan."""
+    return [
+        ContentCursor(view, counts, planned.semantics)
+        for view, counts in zip(planned.views, planned.counts, strict=True)
+    ]
+
+
+def bounds_of_all(
+    cursors: Sequence[ContentCursor], t: int, arrived: Sequence[int]
+) -> tuple[tuple[Bounds, ...], int]:
+    """Return the content of each window at an instant, and until when none changes."""
+    held = tuple([cursor.bounds(t, n) for cursor, n in zip(cursors, arrived, strict=True)])
+    return held, min([cursor.until for cursor in cursors])
+
+
+def arrivals_at_once(planned: Plan) -> Iterator[range]:
+    """Yield all arrivals of a plan, many at once; of a stream that is read as it comes each by
+    itself, since those to come are not known.
+    """
+    if isinstance(planned.own, list):
+        count = len(planned.own)
+        return (range(k, min(k + AT_ONCE, count)) for k in range(0, count, AT_ONCE))
+    return (range(k, k + 1) for k, _ in enumerate(planned.arrivals))
+
+
+# Other reports
+
+
+class InstantsDue:
+    """The evaluations of any plan: those that `core.schedule.groups_of_arrival` finds for the
+    arrivals that are not passed over.
+
+    A report is *due* at an instant at which all conditions on the instant hold for some window.
+    With windows [0, 10), [10, 20), … and window close one is due at 9, 19, …, and arrivals at 12 to
+    18 are passed over: nothing is reported there. Without such conditions one is due at each
+    instant.
+    """
+
+    def __init__(self, planned: Plan, max_reports: int) -> None:
+        semantics = planned.semantics
+        self.planned = planned
+        self.cursors = cursors_of(planned)
+        self.walk = Schedule(planned, max_reports)
+        self.views = [view for view in planned.views if view.frame]
+        frames = [require(view.frame) for view in self.views]
+        # Content change against the instant before sees the contents at all instants (REP-8).
+        self.sees_all = Condition.CHANGE in semantics.report and (
+            not semantics.change_baseline.is_of_last_report
+        )
+        # from this instant on each window has a scope
+        self.scopes_from = max(
+            (require(window.first_instant_with_scope(frame, -NEVER)) for frame in frames),
+            default=NEVER,
+        )
+        self.has_due_instants = not self.sees_all and any(
+            condition.is_on_instants for condition in semantics.report
+        )
+        always = instants(-NEVER, NEVER)
+        due = [report.timely_instants(semantics, view, always, NEVER) for view in self.views]
+        self.due = [span for span in due if span]
+        self.can_pass_over = not semantics.tick.needs_batches and isinstance(planned.own, list)
+
+    def groups(self) -> Iterator[Iterable[Evaluation]]:
+        """Yield the evaluations, grouped as `core.schedule.evaluation_groups` groups them. Raises
+        TooManyReports.
+        """
+        planned, walk = self.planned, self.walk
+        if not walk.begin():
+            return
+        due = self._next_due(walk.start)
+        next_k = 0
+        for k, _ in enumerate(planned.arrivals):
+            if k < next_k:
+                continue
+            interval = walk.look_at(k)
+            own = planned.own[k]
+            if own < due:
+                if self.can_pass_over:
+                    next_k = bisect_left(planned.own, due, k)
+                    self._pass_over(next_k - 1)
+            elif interval:
+                yield from groups_of_arrival(
+                    planned,
+                    k,
+                    interval,
+                    walk.report_state,
+                    walk.frames,
+                    walk.max_reports,
+                    self._cut,
+                )
+                due = self._next_due(own)
+
+    def _pass_over(self, k: int) -> None:
+        """TICK-5: Remember arrival k as the one that was looked at last."""
+        last = require(self.walk.last_tick)
+        app = self.planned.arrivals[k].app
+        if not self.planned.semantics.tick.is_by_time or app > last.app:
+            self.walk.last_tick = tick.LastTick(self.planned.own[k], app, 0)
+
+    def _next_due(self, t: int) -> int:
+        """Return the first instant from t on at which a report is due."""
+        if not self.has_due_instants:
+            return t
+        due = NEVER
+        for span in self.due:
+            due = min(due, span.start if t <= span.start else t + (span.start - t) % span.step)
+        return due
+
+    def _cut(
+        self, views: Sequence[WindowView], arrived: Sequence[int], interval: range
+    ) -> Iterator[Stretch]:
+        """Yield the stretches of an interval in which a report is due, with what each window holds.
+        What it holds in between shows in no report.
+        """
+        t = self._next_due(interval.start)
+        while t < interval.stop:
+            held, until = bounds_of_all(self.cursors, t, arrived)
+            contents: list[Content] = []
+            for cursor, bounds in zip(self.cursors, held, strict=True):
+                contents += cursor.contents([t], [bounds])
+            stop = until
+            while t >= self.scopes_from and stop < interval.stop:
+                later, until = bounds_of_all(self.cursors, stop, arrived)
+                if later != held:
+                    break
+                stop = until
+            stop = min(stop, interval.stop)
+            yield instants(t, stop), tuple(contents)
+            t = self._next_due(stop)
 
 
 # All
@@ -506,12 +681,10 @@ def schedule_evaluations(planned: Plan, max_reports: int = MAX_REPORTS) -> Itera
 def schedule_groups(
     planned: Plan, max_reports: int = MAX_REPORTS
 ) -> Iterator[Iterable[Evaluation]]:
-    """Yield the evaluations of a plan in groups, those of `core.schedule.evaluation_groups`. But a
-    group that is a `SimultaneousEvaluations` has several arrivals. Raises
-    TooManyReports.
+    """Yield the evaluations of a plan in groups. A group is either an `EvaluationColumns`, or
+    evaluations of one arrival over the same contents, as in `core.schedule.evaluation_groups`.
+    Raises TooManyReports.
     """
-    if is_covered_by_time_windows(planned):
-        return time_window_groups(planned, max_reports)
-    if is_single_partition(planned):
-        return partition_groups(planned, max_reports)
-    return schedule.evaluation_groups(planned, max_reports)
+    if is_of_changes_alone(planned):
+        return ContentChanges(planned, max_reports).groups()
+    return InstantsDue(planned, max_reports).groups()

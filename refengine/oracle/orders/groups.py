@@ -9,14 +9,15 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import islice
+from itertools import groupby, islice
+from operator import itemgetter
 from typing import NamedTuple, cast
 
 from refengine import incremental
 from refengine.core import engine, r2r, window
 from refengine.core.semantics import Semantics
 from refengine.core.values import R2S, Closure
-from refengine.incremental import AnswerCache, SimultaneousEvaluations
+from refengine.incremental import AnswerCache, EvaluationColumns
 from refengine.incremental.coverage import NotCovered
 from refengine.model.elements import Bag, Dataset, Element, Row, Triple
 from refengine.oracle import derivations
@@ -230,10 +231,11 @@ def _visits(search: OrderSearch) -> Iterator[tuple[engine.Evaluation, int]]:
     """
     is_silent = search.is_silent
     for group in incremental.schedule_groups(search.planned):
-        if isinstance(group, SimultaneousEvaluations):  # all at one instant
-            for at in group[-1:]:
-                yield at, len(group)
-        elif is_silent:
+        if isinstance(group, EvaluationColumns) and group.is_quiet:
+            for _, at_instant in groupby(enumerate(group.instants), itemgetter(1)):
+                places = [place for place, _ in at_instant]
+                yield group[places[-1]], len(places)
+        elif is_silent and not isinstance(group, EvaluationColumns):
             for at in islice(group, 1):
                 yield at, 1
         else:
