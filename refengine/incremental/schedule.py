@@ -1,26 +1,26 @@
 """§9 When a query is evaluated: what `core.schedule` says, found faster.
 
 `core.schedule` looks for the content of each window anew at every instant at which it can change.
-Here a window is a `ContentCursor`: it remembers until when its content stays as it is, but for
-elements that arrive. Until then two integers are compared for an arrival. What a cursor says is
-used in two ways:
+Two classes do with less. Both find the same evaluations:
 
-- `ContentChanges`: a query that is reported when the elements in its windows change. All arrivals
-  of a quiet stretch, in which nothing leaves, are evaluated together (`EvaluationColumns`).
-- `InstantsDue`: any other query. Arrivals before the next instant at which a report is due, such as
-  the close of a window, are passed over. `core.schedule.groups_of_arrival` decides about the rest.
+- `ChangeSchedule`, for a query that is reported whenever the elements in its windows change. For
+  each window it keeps a `CurrentContent`, which knows how long it stays as it is. As long as
+  elements arrive and none leaves, many arrivals are evaluated together (`QuietStretch`).
+- `TimelySchedule`, for a query that is reported at certain instants alone, such as the close of a
+  window. Arrivals before the next such instant are passed over.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, chain, repeat, starmap
-from typing import Any, overload
+from itertools import chain, islice, repeat
+from typing import Any
 
-from refengine.core import report, tick, window
+from refengine.core import report, schedule, tick, window
 from refengine.core.growing import first_after, first_from
 from refengine.core.moving import instants
 from refengine.core.plan import Plan
@@ -31,202 +31,15 @@ from refengine.core.schedule import (
     Schedule,
     Stretch,
     WindowContent,
-    groups_of_arrival,
     refuse_too_many_reports,
 )
-from refengine.core.semantics import Semantics
 from refengine.core.values import Condition
 from refengine.core.window import Content, Frame, WindowView
 from refengine.model.errors import require
 
-# What a window holds
-
 NEVER = 1 << 70  # later than all instants, and more than all elements
 NEVER_LEAVING = frozenset({WindowKind.UNBOUNDED, WindowKind.LANDMARK})
-
-# A content as two integers, as `ContentCursor` explains
-Bounds = tuple[int, int]
-NOTHING: Bounds = (0, 0)
-
-
-class ContentCursor:
-    """What a window holds, as time goes on and elements arrive.
-
-    A content is a pair of integers, `first` and `stop`: it has the elements `first`, …, `stop` - 1
-    of the stream. The content of a partition has those among the first `stop` elements that are the
-    latest of their keys. Where elements have intervals, it has those among the first `stop` that
-    have not ended, and `first` is how many have. Whatever the kind, the content is empty if no more
-    than `first` elements have arrived, and two pairs that are equal are one content.
-
-    The pair stays as it is before the instant `until`, and until `until_arrived` elements are
-    there, but for one thing: `stop` is at most the number of elements that have arrived.
-
-    A window [0, 10) at 3 has the pair (0, NEVER), until 10: it holds all that arrives.
-    """
-
-    def __init__(self, view: WindowView, counts: Sequence[int], semantics: Semantics) -> None:
-        self.view = view
-        self.counts = counts  # how many elements have arrived before each arrival of the plan
-        self.first = 0
-        self.stop = 0
-        self.until = -NEVER
-        self.until_arrived = NEVER
-        self.is_passing = False  # whether `until` is when an element leaves
-
-        # Whether all that has arrived is in scope as long as it does not leave. Under a lag, and
-        # where an arrival comes an instant early (TICK-6), elements come into scope later.
-        kind, step = view.spec.kind, view.spec.step
-        is_shown_later = kind in window.SHOWN_ENDED and step > 1
-        is_delayed = bool(view.spec.lag or tick.shift_of_own_instants(semantics))
-        # under the batch tick arrivals are looked at together, at instants before they came
-        is_delayed = is_delayed or semantics.tick.needs_batches
-        is_in_ids = kind in (WindowKind.TUPLE, WindowKind.PARTITION)
-        self.has_all_arrived = kind is not WindowKind.ROWS and (
-            is_in_ids or not (is_shown_later or is_delayed)
-        )
-        # the last instant of each element, in the order in which elements leave
-        counts_elements = kind in (WindowKind.ROWS, WindowKind.PARTITION)
-        self.ends = None if counts_elements else view.ends
-        self.leaving = view.times if self.ends is None else sorted(self.ends)
-
-    def bounds(self, t: int, arrived: int) -> Bounds:
-        """Return the content at an instant, of the first `arrived` elements of the stream. Neither
-        may be less than in the call before.
-        """
-        if t >= self.until or arrived >= self.until_arrived:
-            self._move(t, arrived)
-        first, stop = self.first, self.stop
-        if arrived < stop:
-            stop = arrived
-        return (first, stop) if first < stop else NOTHING
-
-    def _move(self, t: int, arrived: int) -> None:
-        """Set the pair for an instant and so many arrived elements, and until when it stays."""
-        if self._pass_one(t):
-            return
-        oldest = self.first
-        self.first = self.stop = 0
-        self.until = self.until_arrived = NEVER
-        self.is_passing = False
-        frame, kind = self.view.frame, self.view.spec.kind
-        extent = window.scope(frame, t) if frame else None
-        if frame is None:
-            return
-        if extent is None:
-            self.until = require(window.first_instant_with_scope(frame, t))
-        elif kind is WindowKind.PARTITION:
-            self.stop = NEVER
-        elif kind is WindowKind.ROWS:
-            self._move_to_refresh(arrived, oldest)
-        elif self.ends is not None and extent[1] < extent[0]:
-            # The active window begins later. Until then it holds nothing, whatever goes on.
-            self.until = extent[0] + frame.lag
-        else:
-            self._move_to_scope(frame, t, arrived, extent)
-
-    def _pass_one(self, t: int) -> bool:
-        """Move past the one element that leaves, which is quicker than to look at the scope, and
-        return True. If more has changed, do nothing, and return False.
-        """
-        following = self.first + 1
-        if t < self.until or not self.is_passing or following >= len(self.leaving):
-            return False
-        frame = require(self.view.frame)
-        until = window.leaves_at(frame, self.leaving[following] + frame.lag)
-        if until <= t:
-            return False
-        self.first, self.until = following, until
-        return True
-
-    def _move_to_refresh(self, arrived: int, oldest: int) -> None:
-        """WIN-14: Set the pair of a window of rows, which changes with each L-th element or triple.
-        The elements before `oldest` have left it.
-        """
-        ids, spec = self.view.ids, self.view.spec
-        size, step = require(spec.size), spec.step
-        if spec.unit is Unit.ELEMENTS:
-            self.stop = arrived // step * step
-            self.first = max(0, self.stop - size)
-            self.until_arrived = self.stop + step
-            return
-        self.until_arrived = arrived + 1
-        if arrived:
-            refresh = ids[arrived - 1] // step * step
-            self.first = bisect_right(ids, refresh - size, oldest, arrived)
-            self.stop = bisect_right(ids, refresh, self.first, arrived)
-
-    def _move_to_scope(self, frame: Frame, t: int, arrived: int, extent: tuple[int, int]) -> None:
-        """WIN-9: Set the pair for the scope at t, and until when no element leaves it, or comes
-        into it that has arrived.
-        """
-        view, times, leaving = self.view, self.view.times, self.leaving
-        first, last = extent
-        self.first = first_from(leaving, first)
-        if self.first == len(leaving):  # the first element has not come yet
-            self.until_arrived = self.first + 1
-        elif view.spec.kind not in NEVER_LEAVING:
-            self.until = window.leaves_at(frame, leaving[self.first] + frame.lag)
-            self.is_passing = self.ends is None and self.has_all_arrived
-        self.stop = NEVER
-        if not self.has_all_arrived:
-            self.stop = first_after(times, last)
-            if self.stop < len(times):
-                enters = window.enters_at(frame, times[self.stop] + frame.lag)
-                self.until = min(self.until, enters)
-            else:
-                self.until_arrived = min(self.until_arrived, self.stop + 1)
-        if self.ends is not None and window.has_gaps(frame):
-            if self.first < min(arrived, self.stop):
-                # it holds nothing in the gap after this window, though an interval may go on
-                end_of_window = frame.last + window.active(frame, t) * frame.slide + 1
-                self.until = min(self.until, end_of_window)
-            else:
-                self.until_arrived = min(self.until_arrived, max(arrived, self.first) + 1)
-
-    def differs(self, now: Bounds, before: Bounds, t: int) -> bool:
-        """REP-2: Return whether the content at t differs from one before it."""
-        ends = self.ends
-        if ends is None or now == before or now[1] - now[0] != before[1] - before[0]:
-            return now != before
-        # As many elements have ended as have arrived since: these, if none of them is there.
-        first, _ = self._scope(t)
-        return any(ends[i] >= first for i in range(before[1], now[1]))
-
-    def contents(self, ts: Iterable[int], bounds: Iterable[Bounds]) -> Iterator[Content]:
-        """Return the contents at some instants."""
-        if self.view.spec.kind is WindowKind.PARTITION:
-            return (PartitionContent(self.view, stop) for _, stop in bounds)
-        if self.ends is not None:
-            return map(self._overlapping, ts, bounds)
-        return starmap(range, bounds)
-
-    def _overlapping(self, t: int, bounds: Bounds) -> Content:
-        """WIN-18: Return the indices of the elements that have not ended."""
-        if bounds == NOTHING:
-            return range(0)
-        ends = require(self.ends)
-        first, _ = self._scope(t)
-        # before this one, all have ended
-        oldest = bisect_left(self.latest_ends, first)
-        return tuple(i for i in range(oldest, bounds[1]) if ends[i] >= first)
-
-    @cached_property
-    def latest_ends(self) -> Sequence[int]:
-        """For each element the latest end of it and those before it."""
-        return list(accumulate(require(self.ends), max))
-
-    def _scope(self, t: int) -> tuple[int, int]:
-        return require(window.scope(require(self.view.frame), t))
-
-
-def window_numbers(frame: Frame | None, ts: Sequence[int]) -> Iterable[int | None]:
-    """Return the number of the window at each of some ascending instants."""
-    if frame is None:
-        return repeat(None)
-    number = window.window_number(frame, ts[0])
-    if number == window.window_number(frame, ts[-1]):
-        return repeat(number)
-    return map(window.window_number, repeat(frame), ts)
+NOTHING: Content = range(0)
 
 
 # Partitions by differences (§4): a content has the latest N elements of each key, so each arrival
@@ -298,87 +111,195 @@ class PartitionDelta:
         return leaving, entering
 
 
-# Evaluations of many arrivals
+# What a window holds
 
 
-class EvaluationColumns(Sequence[Evaluation]):
-    """Evaluations of different contents, in order, which are made when they are asked for: a
-    thousand of them cost little to a caller who looks at the last one alone.
+class CurrentContent:
+    """What a window holds, as time goes on and elements arrive.
 
-    Evaluation i is of arrival `arrivals[i]` at `instants[i]`, and `bounds[w][i]` is what window w
-    holds there, as its `ContentCursor` explains. Both ascend; an arrival may have several.
+    It holds the elements `first`, …, `stop` - 1 of those that have arrived. That stays so before
+    the instant `until`, and as long as fewer than `until_arrived` elements have arrived.
 
-    In a quiet stretch (`is_quiet`) elements arrive, and none leaves: each arrival has one
-    evaluation, and the content of each window has the elements of the evaluation before it, and
-    those that have arrived since. If it is a range, all begin with the same element.
+    The window [0, 10) at 3 has `first` 0, `stop` NEVER and, if an element came at 2, `until` 10: it
+    holds whatever arrives, until the next window takes its place.
+
+    `make` makes a content of two such indices: a range, but for the two kinds of content in which
+    elements are left out. A partition holds the latest of each key alone, and a window over
+    elements with intervals those that have not ended (`overlapping`).
     """
 
-    def __init__(
-        self,
-        cursors: Sequence[ContentCursor],
-        instants: Sequence[int],
-        arrivals: Sequence[int],
-        bounds: Sequence[Sequence[Bounds]],
-        is_quiet: bool,
-    ) -> None:
-        self.cursors = cursors
-        self.instants = instants
-        self.arrivals = arrivals
-        self.bounds = bounds
-        self.is_quiet = is_quiet
+    def __init__(self, view: WindowView, counts: Sequence[int], shift: int) -> None:
+        self.view = view
+        self.counts = counts  # how many elements have arrived before each arrival of the plan
+        self.first = 0
+        self.stop = 0
+        self.until = -NEVER
+        self.until_arrived = NEVER
+        self.is_one_leaving = False  # whether `until` is when element `first` leaves
 
-    def __len__(self) -> int:
-        return len(self.arrivals)
+        # Whether an element is in scope as soon as it has arrived. Under a lag, and where an
+        # arrival comes an instant early (TICK-6), it comes into scope later.
+        spec = view.spec
+        is_shown_later = spec.kind in window.SHOWN_ENDED and spec.step > 1
+        self.is_in_scope_at_once = spec.kind is WindowKind.TUPLE or not (
+            is_shown_later or spec.lag or shift
+        )
+        self.overlapping: Sequence[int] = ()
+        self.begun = 0  # how many elements have begun, and were looked at for `overlapping`
+        self.make: Callable[[int, int], Content] = range
+        if spec.kind is WindowKind.PARTITION:
+            self.make = lambda _, stop: PartitionContent(view, stop)
+        elif view.ends is not None and spec.kind is not WindowKind.ROWS:
+            self.make = lambda *_: self.overlapping or NOTHING
 
-    def __iter__(self) -> Iterator[Evaluation]:
-        if not self.arrivals:
-            return iter(())
-        windows = [
-            map(
-                WindowContent,
-                window_numbers(cursor.view.frame, self.instants),
-                cursor.contents(self.instants, bounds),
-            )
-            for cursor, bounds in zip(self.cursors, self.bounds, strict=True)
-        ]
-        return map(Evaluation, self.instants, self.arrivals, zip(*windows, strict=False))
+    def at(self, t: int, arrived: int) -> Content:
+        """Return the content at an instant, when `arrived` elements of the stream have arrived.
+        Neither may be less than in the call before.
+        """
+        if t >= self.until or arrived >= self.until_arrived:
+            self._move(t, arrived)
+        stop = min(self.stop, arrived)
+        return self.make(self.first, stop) if self.first < stop else NOTHING
 
-    @overload
-    def __getitem__(self, index: int) -> Evaluation: ...
-    @overload
-    def __getitem__(self, index: slice) -> EvaluationColumns: ...
-    def __getitem__(self, index: int | slice) -> Evaluation | EvaluationColumns:
-        if isinstance(index, slice):
-            bounds = [column[index] for column in self.bounds]
-            return EvaluationColumns(
-                self.cursors, self.instants[index], self.arrivals[index], bounds, self.is_quiet
-            )
-        place = range(len(self))[index]
-        return next(iter(self[place : place + 1]))
+    def _move(self, t: int, arrived: int) -> None:
+        """Find the content at an instant, and how long it stays."""
+        if self._can_pass_one(t):
+            return
+        view, frame, kind = self.view, self.view.frame, self.view.spec.kind
+        self.first = self.stop = 0
+        self.until = self.until_arrived = NEVER
+        self.is_one_leaving = False
+        if frame is None:
+            return
+        scope = window.scope(frame, t)
+        if scope is None:
+            self.until = require(window.first_instant_with_scope(frame, t))
+        elif kind is WindowKind.PARTITION:
+            self.stop = NEVER
+        elif kind is WindowKind.ROWS:
+            self._move_rows(arrived)
+        elif view.ends is not None:
+            self._move_overlapping(frame, t, arrived, *scope)
+        else:
+            self._move_range(frame, *scope)
+
+    def _can_pass_one(self, t: int) -> bool:
+        """Pass the element that leaves at `until`, if it is the only one that has left by t, and
+        return whether it is. This is quicker than to look at the scope.
+        """
+        frame, times, following = self.view.frame, self.view.times, self.first + 1
+        if frame is None or not self.is_one_leaving or following >= len(times):
+            return False
+        until = window.leaves_at(frame, times[following] + frame.lag)
+        if until <= t:
+            return False
+        self.first, self.until = following, until
+        return True
+
+    def _move_rows(self, arrived: int) -> None:
+        """WIN-14: Find the latest N elements or triples as of the last refresh, and the next
+        one.
+        """
+        spec = self.view.spec
+        if spec.unit is Unit.ELEMENTS:
+            self.stop = arrived // spec.step * spec.step
+            self.first = max(0, self.stop - require(spec.size))
+            self.until_arrived = self.stop + spec.step
+        else:
+            held = window.rows(self.view, arrived)
+            self.first, self.stop = (held[0], held[-1] + 1) if held else (0, 0)
+            self.until_arrived = arrived + 1
+
+    def _move_range(self, frame: Frame, first: int, last: int) -> None:
+        """WIN-9: Find which elements are in scope, from one instant to another, and when one leaves
+        it or comes into it.
+        """
+        times = self.view.times
+        self.first = first_from(times, first)
+        if self.first == len(times):  # the first element in scope has not come yet
+            self.until_arrived = self.first + 1
+        elif frame.kind not in NEVER_LEAVING:
+            self.until = window.leaves_at(frame, times[self.first] + frame.lag)
+            self.is_one_leaving = self.is_in_scope_at_once
+        self.stop = NEVER
+        if not self.is_in_scope_at_once:
+            self.stop = first_after(times, last)
+            if self.stop < len(times):
+                enters = window.enters_at(frame, times[self.stop] + frame.lag)
+                self.until = min(self.until, enters)
+            else:
+                self.until_arrived = min(self.until_arrived, self.stop + 1)
+
+    def _move_overlapping(self, frame: Frame, t: int, arrived: int, first: int, last: int) -> None:
+        """WIN-18: Find which elements are valid at some instant from `first` to `last`, and when
+        one ends or begins.
+        """
+        times, ends = self.view.times, require(self.view.ends)
+        begun = first_after(times, last, arrived)
+        known = chain(self.overlapping, range(self.begun, begun))
+        self.overlapping = tuple(i for i in known if ends[i] >= first)
+        self.begun = begun
+        self.until_arrived = arrived + 1
+        if last < first:  # the window begins later, and holds nothing until then
+            self.until = first + frame.lag
+            return
+        self.stop = arrived
+        if begun < arrived:
+            self.until = window.enters_at(frame, times[begun] + frame.lag)
+        if self.overlapping and frame.kind not in NEVER_LEAVING:
+            end = min(ends[i] for i in self.overlapping)
+            self.until = min(self.until, window.leaves_at(frame, end + frame.lag))
+            if window.has_gaps(frame):  # an interval may go on over the gap after this window
+                end_of_window = frame.last + window.active(frame, t) * frame.slide + 1
+                self.until = min(self.until, end_of_window)
 
 
 # Reports of changes
 
 
-AT_ONCE = 1000  # so many arrivals are looked at together
+@dataclass
+class QuietStretch:
+    """The evaluations of arrivals between which elements arrive and none leaves: one for each
+    arrival, and each sees the elements that the one before saw, and those that have arrived since.
 
-
-def is_of_changes_alone(planned: Plan) -> bool:
-    """Whether `ContentChanges` covers a plan: it is reported when the elements of its windows are
-    others than at the last report, whatever the instant.
+    Evaluation i is of arrival `arrivals[i]` at `instants[i]`. Each window holds the elements from
+    its first, as `first_elements` has it, to the last that has arrived. The evaluations are made as
+    they are drawn.
     """
-    semantics = planned.semantics
-    return (
-        Condition.CHANGE in semantics.report
-        and not any(condition.is_on_instants for condition in semantics.report)
-        and not semantics.change_scope.reads_graphs
-        and semantics.change_baseline.is_of_last_report
-        and not semantics.tick.needs_batches
-    )
+
+    instants: Sequence[int]
+    arrivals: Sequence[int]
+    windows: Sequence[CurrentContent]
+    first_elements: Sequence[int]
+
+    def __len__(self) -> int:
+        return len(self.arrivals)
+
+    def __iter__(self) -> Iterator[Evaluation]:
+        contents = [
+            map(
+                WindowContent,
+                window_numbers(each.view.frame, self.instants),
+                map(each.make, repeat(first), map(each.counts.__getitem__, self.arrivals)),
+            )
+            for each, first in zip(self.windows, self.first_elements, strict=True)
+        ]
+        return map(Evaluation, self.instants, self.arrivals, zip(*contents, strict=False))
 
 
-class ContentChanges:
-    """The evaluations of a plan that `is_of_changes_alone`.
+def window_numbers(frame: Frame | None, ts: Sequence[int]) -> Iterable[int | None]:
+    """Return the number of the window at each of some ascending instants."""
+    if frame is None:
+        return repeat(None)
+    number = window.window_number(frame, ts[0])
+    if number == window.window_number(frame, ts[-1]):
+        return repeat(number)
+    return map(window.window_number, repeat(frame), ts)
+
+
+class ChangeSchedule(Schedule):
+    """The evaluations of a plan that is reported when the elements in its windows are others than
+    at the last report, whatever the instant. The tick must not be `batch`.
 
     An arrival is tested at the instants from that of the arrival before up to its own, which is not
     included, or at its own alone, if the two are equal (TICK-4). In the example the windows are [0,
@@ -387,7 +308,7 @@ class ContentChanges:
     ======= ========= ================= ===================================================
     arrival instants  case              evaluations
     ======= ========= ================= ===================================================
-    a@1     -1 and 0  window changes    none: the content is empty, as it was before
+    a@1     -1 and 0  nothing held      none: the content is empty, as it was before
     b@4     1, 2, 3   quiet stretch     at 1, over {a}: at 2 and 3 the content is the same
     c@4     4         quiet stretch     at 4, over {a, b}
     d@12    4 to 11   window changes    at 4, over {a, b, c}; at 10, over the empty [10, 20)
@@ -398,274 +319,187 @@ class ContentChanges:
     """
 
     def __init__(self, planned: Plan, max_reports: int) -> None:
+        super().__init__(planned, max_reports)
         semantics = planned.semantics
-        self.planned = planned
-        self.max_reports = max_reports
-        self.cursors = cursors_of(planned)
-        self.frames = [view.frame for view in planned.views if view.frame]
-        self.start = min(map(window.s0, self.frames), default=NEVER)
+        shift = tick.shift_of_own_instants(semantics)
+        self.windows = [
+            CurrentContent(view, counts, shift)
+            for view, counts in zip(planned.views, planned.counts, strict=True)
+        ]
         self.is_eager = semantics.expiry_seen.is_before_arrival and not planned.tuples
         self.is_non_empty = Condition.NON_EMPTY in semantics.report
-        is_one = len(planned.views) == 1
-        is_any_enough = is_one or semantics.trigger.is_any_window
-        # then two pairs that differ are two contents, and the query is reported
-        self.is_one_of_points = is_one and not self.is_non_empty and self.cursors[0].ends is None
-        self.until = self.start  # until when no content changes, but by what arrives
-        self.can_be_quiet = is_any_enough and all(each.has_all_arrived for each in self.cursors)
+        is_any_enough = len(planned.views) == 1 or semantics.trigger.is_any_window
+        self.is_any_change = is_any_enough and not self.is_non_empty
+        self.until = -NEVER  # until when the windows hold what they hold, but for what arrives
+        # the arrivals of a stream that is read as it comes are not known before
+        self.can_be_quiet = is_any_enough and isinstance(planned.own, list)
 
-        # the own instant, and the t_app, of the arrival that was looked at last
-        self.last_own = self.last_app = self.start
-        self.reported = (NOTHING,) * len(self.cursors)
-        self.count = 0
-        # evaluations that are found, and not yet yielded
-        self.found: list[tuple[int, int, tuple[Bounds, ...]]] = []
+    def groups(self) -> Iterator[Iterable[Evaluation]]:
+        """Yield the evaluations, each by itself or in a quiet stretch. Raises TooManyReports."""
+        arrivals = enumerate(self.planned.arrivals)
+        for k, _ in arrivals:
+            interval = self.look_at(k)
+            if not interval:
+                continue
+            stretch = None
+            if interval.start < self.until and self.can_be_quiet:
+                stretch = self._quiet_stretch(k, interval.start)
+            if stretch is None:
+                yield from self._visit(k, interval)
+            else:
+                last = stretch.arrivals[-1]
+                self.look_at(last)
+                pass_over(arrivals, last - k)
+                yield stretch
 
-    def groups(self) -> Iterator[Sequence[Evaluation]]:
-        """Yield the evaluations, grouped: a quiet stretch of many arrivals is a group of its own.
-        Raises TooManyReports.
+    def _quiet_stretch(self, k: int, before: int) -> QuietStretch | None:
+        """Return the evaluations of the quiet stretch that begins with arrival k, which is tested
+        from an instant on; None if arrival k is in none.
         """
-        if not self.frames:
-            return
-        for indices in arrivals_at_once(self.planned):
-            arrivals = self._look_at(indices)
-            befores = [self.last_own, *(self.planned.own[k] for k in arrivals)]
-            self.last_own = befores.pop()
-            owns = [*befores[1:], self.last_own]
-            place = 0
-            while place < len(arrivals):
-                if owns[place] <= self.until and self.can_be_quiet:
-                    stop = self._end_of_quiet_stretch(arrivals, befores, owns, place)
-                    if stop > place + 1:
-                        yield from self._take_found()
-                        yield self._quiet_stretch(
-                            arrivals[place:stop], befores[place:stop], owns[place:stop]
-                        )
-                        place = stop
-                        continue
-                self._visit(arrivals[place], befores[place], owns[place])
-                place += 1
-                if self.count > self.max_reports:
-                    yield from self._take_found()
-                    refuse_too_many_reports(
-                        self.count, self.max_reports, self.planned, arrivals[place - 1]
-                    )
-            yield from self._take_found()
+        planned, state = self.planned, self.report_state
+        if planned.own[k] > self.until or not all(
+            each.stop == NEVER and each.first < each.counts[k] for each in self.windows
+        ):
+            return None  # in an empty window an arrival may change nothing
 
-    def _look_at(self, indices: range) -> Sequence[int]:
-        """Return the arrivals that are looked at: under the time tick, those at which time has
-        advanced (TICK-2).
+        # An arrival at `until` is tested up to the instant before. But under eager expiry it is
+        # tested at its own, too (TICK-7).
+        stop = bisect_left(planned.own, self.until, k)
+        if not self.is_eager and planned.own[stop : stop + 1] == [self.until]:
+            stop += 1
+        arrivals: Sequence[int] = range(k, stop)
+        if planned.semantics.tick.is_by_time:
+            app = [arrival.app for arrival in planned.arrivals[k:stop]]
+            arrivals = [k + i for i in range(stop - k) if not i or app[i] > app[i - 1]]
+        arrivals = arrivals[: self.max_reports - state.count]
+        if not arrivals:
+            return None
+
+        at = [before, *(planned.own[j] for j in arrivals[:-1])]
+        if planned.tuples:  # the last id of each tick (REP-7)
+            at = [max(start, planned.own[j] - 1) for start, j in zip(at, arrivals, strict=True)]
+        firsts = [each.first for each in self.windows]
+        state.count += len(arrivals)
+        state.reported = tuple(
+            each.make(each.first, each.counts[arrivals[-1]]) for each in self.windows
+        )
+        return QuietStretch(at, arrivals, self.windows, firsts)
+
+    def _visit(self, k: int, interval: range) -> Iterator[Iterable[Evaluation]]:
+        """Yield the evaluations of arrival k at the instants of an interval, each by itself."""
+        planned, state, windows = self.planned, self.report_state, self.windows
+        if planned.tuples:
+            interval = interval[-1:]  # the last id of the tick (REP-7)
+        elif self.is_eager:
+            expiry_seen = planned.semantics.expiry_seen
+            interval = tick.interval_with_expiry(expiry_seen, interval, planned.own[k], self.frames)
+        t = interval.start
+        while t < interval.stop:
+            held = tuple([each.at(t, each.counts[k]) for each in windows])
+            if held != state.reported and (self.is_any_change or self._is_reported(held)):
+                state.count += 1
+                refuse_too_many_reports(state.count, self.max_reports, planned, k)
+                state.reported = held
+                yield (schedule.make_evaluation(planned.views, k, held, t),)
+            t = self.until = min([each.until for each in windows])
+
+    def _is_reported(self, held: Sequence[Content]) -> bool:
+        """REP-6, REP-12: Return whether the query is reported where its windows hold something else
+        than at the last report.
         """
-        if not self.planned.semantics.tick.is_by_time:
-            return indices
-        looked_at = []
-        for k in indices:
-            app = self.planned.arrivals[k].app
-            if app > self.last_app:
-                self.last_app = app
-                looked_at.append(k)
-        return looked_at
-
-    def _end_of_quiet_stretch(
-        self, arrivals: Sequence[int], befores: Sequence[int], owns: Sequence[int], place: int
-    ) -> int:
-        """Return the place after the last arrival of the quiet stretch that begins with the one at
-        a place: `place` itself if that arrival is in none.
-        """
-        if self.until <= befores[place]:
-            return place
-        k = arrivals[place]
-        for cursor in self.cursors:
-            count = cursor.counts[k]
-            if not cursor.first < count < min(cursor.stop, cursor.until_arrived):
-                return place  # an empty window, in which an arrival may change nothing
-        # Under eager expiry an arrival is tested at its own instant, too (TICK-7).
-        last = self.until - 1 if self.is_eager else self.until
-        stop = min(bisect_right(owns, last, place), bisect_left(befores, self.until, place))
-        return min(stop, place + self.max_reports - self.count)
-
-    def _quiet_stretch(
-        self, arrivals: Sequence[int], befores: Sequence[int], owns: Sequence[int]
-    ) -> EvaluationColumns:
-        """Return the evaluations of the arrivals of a quiet stretch."""
-        at = befores
-        if self.planned.tuples:  # the last id of each tick (REP-7)
-            at = [max(before, own - 1) for before, own in zip(befores, owns, strict=True)]
-        bounds = [[(cursor.first, cursor.counts[k]) for k in arrivals] for cursor in self.cursors]
-        self.count += len(arrivals)
-        self.reported = tuple(column[-1] for column in bounds)
-        return EvaluationColumns(self.cursors, at, arrivals, bounds, is_quiet=True)
-
-    def _visit(self, k: int, before: int, own: int) -> None:
-        """Find the evaluations of arrival k, at its instants one after the other. With one report
-        more than there may be, stop.
-        """
-        stop = own if own != before else own + 1
-        if self.is_eager:
-            expiry_seen = self.planned.semantics.expiry_seen
-            interval = instants(before, stop)
-            stop = tick.interval_with_expiry(expiry_seen, interval, own, self.frames).stop
-        t = max(before, self.start)
-        if self.planned.tuples:
-            t = max(t, stop - 1)  # the last id of the tick (REP-7)
-        arrived = [cursor.counts[k] for cursor in self.cursors]
-        while t < stop:
-            held, self.until = bounds_of_all(self.cursors, t, arrived)
-            if held != self.reported and (self.is_one_of_points or self._is_reported(held, t)):
-                self.count += 1
-                if self.count > self.max_reports:
-                    return
-                self.found.append((t, k, held))
-                self.reported = held
-            t = self.until
-
-    def _is_reported(self, held: tuple[Bounds, ...], t: int) -> bool:
-        """REP-6, REP-12: Return whether the query is reported at t, where its windows hold this."""
         at = [
-            range(cursor.differs(now, before, t) and not (self.is_non_empty and now == NOTHING))
-            for cursor, now, before in zip(self.cursors, held, self.reported, strict=True)
+            range(now != before and not (self.is_non_empty and now == NOTHING))
+            for now, before in zip(held, self.report_state.reported, strict=True)
         ]
         return bool(report.fires(self.planned.semantics.trigger, self.planned.views, at))
 
-    def _take_found(self) -> Iterator[EvaluationColumns]:
-        """Yield the evaluations that are found and not yet yielded, as a group."""
-        if self.found:
-            at, arrivals, held = zip(*self.found, strict=True)
-            self.found.clear()
-            yield EvaluationColumns(
-                self.cursors, at, arrivals, list(zip(*held, strict=True)), is_quiet=False
-            )
+
+# Reports at certain instants
 
 
-def cursors_of(planned: Plan) -> list[ContentCursor]:
-    """Return a cursor for each window of a plan."""
-    return [
-        ContentCursor(view, counts, planned.semantics)
-        for view, counts in zip(planned.views, planned.counts, strict=True)
-    ]
+class TimelySchedule(Schedule):
+    """The evaluations of a plan that is reported at certain instants alone, where the conditions of
+    the report on instants hold. The tick must not be `batch`, and content change, if the report
+    names it, must compare with the content last reported.
 
-
-def bounds_of_all(
-    cursors: Sequence[ContentCursor], t: int, arrived: Sequence[int]
-) -> tuple[tuple[Bounds, ...], int]:
-    """Return the content of each window at an instant, and until when none changes."""
-    held = tuple([cursor.bounds(t, n) for cursor, n in zip(cursors, arrived, strict=True)])
-    return held, min([cursor.until for cursor in cursors])
-
-
-def arrivals_at_once(planned: Plan) -> Iterator[range]:
-    """Yield all arrivals of a plan, many at once; of a stream that is read as it comes each by
-    itself, since those to come are not known.
-    """
-    if isinstance(planned.own, list):
-        count = len(planned.own)
-        return (range(k, min(k + AT_ONCE, count)) for k in range(0, count, AT_ONCE))
-    return (range(k, k + 1) for k, _ in enumerate(planned.arrivals))
-
-
-# Other reports
-
-
-class InstantsDue:
-    """The evaluations of any plan: those that `core.schedule.groups_of_arrival` finds for the
-    arrivals that are not passed over.
-
-    A report is *due* at an instant at which all conditions on the instant hold for some window.
-    With windows [0, 10), [10, 20), … and window close one is due at 9, 19, …, and arrivals at 12 to
-    18 are passed over: nothing is reported there. Without such conditions one is due at each
-    instant.
+    With windows [0, 10), [10, 20), … and window close the timely instants are 9, 19, …. Arrivals at
+    12 to 19 are passed over: the window closes at 19 for an arrival after that.
     """
 
     def __init__(self, planned: Plan, max_reports: int) -> None:
+        super().__init__(planned, max_reports)
         semantics = planned.semantics
-        self.planned = planned
-        self.cursors = cursors_of(planned)
-        self.walk = Schedule(planned, max_reports)
-        self.views = [view for view in planned.views if view.frame]
-        frames = [require(view.frame) for view in self.views]
-        # Content change against the instant before sees the contents at all instants (REP-8).
-        self.sees_all = Condition.CHANGE in semantics.report and (
-            not semantics.change_baseline.is_of_last_report
-        )
-        # from this instant on each window has a scope
-        self.scopes_from = max(
-            (require(window.first_instant_with_scope(frame, -NEVER)) for frame in frames),
-            default=NEVER,
-        )
-        self.has_due_instants = not self.sees_all and any(
-            condition.is_on_instants for condition in semantics.report
-        )
         always = instants(-NEVER, NEVER)
-        due = [report.timely_instants(semantics, view, always, NEVER) for view in self.views]
-        self.due = [span for span in due if span]
-        self.can_pass_over = not semantics.tick.needs_batches and isinstance(planned.own, list)
+        spans = [
+            report.timely_instants(semantics, view, always, NEVER)
+            for view in planned.views
+            if view.frame
+        ]
+        self.timely = [span for span in spans if span]
+        self.cut = self._cut_at_timely_instants
+        self.is_after_close = Condition.CLOSE in semantics.report
 
     def groups(self) -> Iterator[Iterable[Evaluation]]:
         """Yield the evaluations, grouped as `core.schedule.evaluation_groups` groups them. Raises
         TooManyReports.
         """
-        planned, walk = self.planned, self.walk
-        if not walk.begin():
+        if not self.begin():
             return
-        due = self._next_due(walk.start)
-        next_k = 0
-        for k, _ in enumerate(planned.arrivals):
-            if k < next_k:
-                continue
-            interval = walk.look_at(k)
-            own = planned.own[k]
-            if own < due:
-                if self.can_pass_over:
-                    next_k = bisect_left(planned.own, due, k)
-                    self._pass_over(next_k - 1)
-            elif interval:
-                yield from groups_of_arrival(
-                    planned,
-                    k,
-                    interval,
-                    walk.report_state,
-                    walk.frames,
-                    walk.max_reports,
-                    self._cut,
-                )
-                due = self._next_due(own)
+        planned = self.planned
+        is_whole = isinstance(planned.own, list)
+        arrivals = enumerate(planned.arrivals)
+        earliest = self._earliest_own(self.start)
+        for k, _ in arrivals:
+            if planned.own[k] < earliest:
+                last = k
+                if is_whole:
+                    last = bisect_left(planned.own, earliest, k) - 1
+                    pass_over(arrivals, last - k)
+                self.look_at(last)
+            else:
+                yield from self.arrive(k)
+                earliest = self._earliest_own(require(self.last_tick).own)
 
-    def _pass_over(self, k: int) -> None:
-        """TICK-5: Remember arrival k as the one that was looked at last."""
-        last = require(self.walk.last_tick)
-        app = self.planned.arrivals[k].app
-        if not self.planned.semantics.tick.is_by_time or app > last.app:
-            self.walk.last_tick = tick.LastTick(self.planned.own[k], app, 0)
+    def _earliest_own(self, t: int) -> int:
+        """Return the earliest own instant of an arrival for which something is reported, from t
+        on.
+        """
+        return self._next_timely(t) + self.is_after_close
 
-    def _next_due(self, t: int) -> int:
-        """Return the first instant from t on at which a report is due."""
-        if not self.has_due_instants:
-            return t
-        due = NEVER
-        for span in self.due:
-            due = min(due, span.start if t <= span.start else t + (span.start - t) % span.step)
-        return due
+    def _next_timely(self, t: int) -> int:
+        """Return the first timely instant from t on."""
+        return min(
+            [
+                span.start if t <= span.start else t + (span.start - t) % span.step
+                for span in self.timely
+            ],
+            default=NEVER,
+        )
 
-    def _cut(
+    def _cut_at_timely_instants(
         self, views: Sequence[WindowView], arrived: Sequence[int], interval: range
     ) -> Iterator[Stretch]:
-        """Yield the stretches of an interval in which a report is due, with what each window holds.
-        What it holds in between shows in no report.
+        """Yield the stretches of an interval from timely instant to timely instant. What a window
+        holds in between shows in no report.
         """
-        t = self._next_due(interval.start)
+        t = self._next_timely(interval.start)
         while t < interval.stop:
-            held, until = bounds_of_all(self.cursors, t, arrived)
-            contents: list[Content] = []
-            for cursor, bounds in zip(self.cursors, held, strict=True):
-                contents += cursor.contents([t], [bounds])
-            stop = until
-            while t >= self.scopes_from and stop < interval.stop:
-                later, until = bounds_of_all(self.cursors, stop, arrived)
-                if later != held:
-                    break
-                stop = until
-            stop = min(stop, interval.stop)
-            yield instants(t, stop), tuple(contents)
-            t = self._next_due(stop)
+            following = self._next_timely(t + 1)
+            if following < interval.stop:  # it may be a report of the same contents
+                span, contents = next(schedule.spans(views, arrived, instants(t, interval.stop)))
+                following = self._next_timely(span.stop)
+            else:
+                span = instants(t, t + 1)
+                contents = tuple(
+                    [window.content(view, t, n) for view, n in zip(views, arrived, strict=True)]
+                )
+            yield span, contents
+            t = following
+
+
+def pass_over(arrivals: Iterator[object], count: int) -> None:
+    """Take the next arrivals without looking at them."""
+    deque(islice(arrivals, count), maxlen=0)
 
 
 # All
@@ -681,10 +515,23 @@ def schedule_evaluations(planned: Plan, max_reports: int = MAX_REPORTS) -> Itera
 def schedule_groups(
     planned: Plan, max_reports: int = MAX_REPORTS
 ) -> Iterator[Iterable[Evaluation]]:
-    """Yield the evaluations of a plan in groups. A group is either an `EvaluationColumns`, or
+    """Yield the evaluations of a plan in groups. A group is either a `QuietStretch`, or has
     evaluations of one arrival over the same contents, as in `core.schedule.evaluation_groups`.
     Raises TooManyReports.
     """
-    if is_of_changes_alone(planned):
-        return ContentChanges(planned, max_reports).groups()
-    return InstantsDue(planned, max_reports).groups()
+    return schedule_class(planned)(planned, max_reports).groups()
+
+
+def schedule_class(planned: Plan) -> type[Schedule]:
+    """Return the quickest class that finds the evaluations of a plan."""
+    semantics = planned.semantics
+    is_of_changes = Condition.CHANGE in semantics.report
+    if semantics.tick.needs_batches:
+        return Schedule
+    if is_of_changes and not semantics.change_baseline.is_of_last_report:
+        return Schedule
+    if any(condition.is_on_instants for condition in semantics.report):
+        return TimelySchedule
+    if is_of_changes and not semantics.change_scope.reads_graphs:
+        return ChangeSchedule
+    return Schedule
