@@ -3,11 +3,11 @@
 `core.schedule` looks for the content of each window anew at every instant at which it can change.
 Two classes do with less. Both find the same evaluations:
 
-- `ChangeSchedule`, for a query that is reported whenever the elements in its windows change. For
-  each window it keeps a `CurrentContent`, which knows how long it stays as it is. As long as
+- `ScheduleOfChanges`, for a query that is reported whenever the elements in its windows change. For
+  each window it keeps a `ContentOverTime`, which knows how long it stays as it is. As long as
   elements arrive and none leaves, many arrivals are evaluated together (`QuietStretch`).
-- `TimelySchedule`, for a query that is reported at certain instants alone, such as the close of a
-  window. Arrivals before the next such instant are passed over.
+- `ScheduleOfInstants`, for a query that is reported at certain instants alone, such as the close of
+  a window. Arrivals before the next such instant are passed over.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class PartitionDelta:
 # What a window holds
 
 
-class CurrentContent:
+class ContentOverTime:
     """What a window holds, as time goes on and elements arrive.
 
     It holds the elements `first`, …, `stop` - 1 of those that have arrived. That stays so before
@@ -269,22 +269,22 @@ class QuietStretch:
 
     instants: Sequence[int]
     arrivals: Sequence[int]
-    windows: Sequence[CurrentContent]
+    contents: Sequence[ContentOverTime]
     first_elements: Sequence[int]
 
     def __len__(self) -> int:
         return len(self.arrivals)
 
     def __iter__(self) -> Iterator[Evaluation]:
-        contents = [
+        windows = [
             map(
                 WindowContent,
                 window_numbers(each.view.frame, self.instants),
                 map(each.make, repeat(first), map(each.counts.__getitem__, self.arrivals)),
             )
-            for each, first in zip(self.windows, self.first_elements, strict=True)
+            for each, first in zip(self.contents, self.first_elements, strict=True)
         ]
-        return map(Evaluation, self.instants, self.arrivals, zip(*contents, strict=False))
+        return map(Evaluation, self.instants, self.arrivals, zip(*windows, strict=True))
 
 
 def window_numbers(frame: Frame | None, ts: Sequence[int]) -> Iterable[int | None]:
@@ -297,7 +297,7 @@ def window_numbers(frame: Frame | None, ts: Sequence[int]) -> Iterable[int | Non
     return map(window.window_number, repeat(frame), ts)
 
 
-class ChangeSchedule(Schedule):
+class ScheduleOfChanges(Schedule):
     """The evaluations of a plan that is reported when the elements in its windows are others than
     at the last report, whatever the instant. The tick must not be `batch`.
 
@@ -322,8 +322,8 @@ class ChangeSchedule(Schedule):
         super().__init__(planned, max_reports)
         semantics = planned.semantics
         shift = tick.shift_of_own_instants(semantics)
-        self.windows = [
-            CurrentContent(view, counts, shift)
+        self.contents = [
+            ContentOverTime(view, counts, shift)
             for view, counts in zip(planned.views, planned.counts, strict=True)
         ]
         self.is_eager = semantics.expiry_seen.is_before_arrival and not planned.tuples
@@ -341,27 +341,24 @@ class ChangeSchedule(Schedule):
             interval = self.look_at(k)
             if not interval:
                 continue
-            stretch = None
+            together: Sequence[int] = ()
             if interval.start < self.until and self.can_be_quiet:
-                stretch = self._quiet_stretch(k, interval.start)
-            if stretch is None:
-                yield from self._visit(k, interval)
+                together = self._arrivals_of_quiet_stretch(k)
+            if together:
+                pass_over(arrivals, together[-1] - k)
+                self.look_at(together[-1])
+                yield self._quiet_stretch(interval.start, together)
             else:
-                last = stretch.arrivals[-1]
-                self.look_at(last)
-                pass_over(arrivals, last - k)
-                yield stretch
+                yield from self._visit(k, interval)
 
-    def _quiet_stretch(self, k: int, before: int) -> QuietStretch | None:
-        """Return the evaluations of the quiet stretch that begins with arrival k, which is tested
-        from an instant on; None if arrival k is in none.
+    def _arrivals_of_quiet_stretch(self, k: int) -> Sequence[int]:
+        """Return the arrivals of the quiet stretch that begins with arrival k, which is tested from
+        an instant before `until` on: no more than the bound on reports allows (ENG-3), and none if
+        a window is empty, since there an arrival may change nothing.
         """
-        planned, state = self.planned, self.report_state
-        if planned.own[k] > self.until or not all(
-            each.stop == NEVER and each.first < each.counts[k] for each in self.windows
-        ):
-            return None  # in an empty window an arrival may change nothing
-
+        planned = self.planned
+        if not all(each.stop == NEVER and each.first < each.counts[k] for each in self.contents):
+            return ()
         # An arrival at `until` is tested up to the instant before. But under eager expiry it is
         # tested at its own, too (TICK-7).
         stop = bisect_left(planned.own, self.until, k)
@@ -371,23 +368,26 @@ class ChangeSchedule(Schedule):
         if planned.semantics.tick.is_by_time:
             app = [arrival.app for arrival in planned.arrivals[k:stop]]
             arrivals = [k + i for i in range(stop - k) if not i or app[i] > app[i - 1]]
-        arrivals = arrivals[: self.max_reports - state.count]
-        if not arrivals:
-            return None
+        return arrivals[: self.max_reports - self.report_state.count]
 
-        at = [before, *(planned.own[j] for j in arrivals[:-1])]
-        if planned.tuples:  # the last id of each tick (REP-7)
-            at = [max(start, planned.own[j] - 1) for start, j in zip(at, arrivals, strict=True)]
-        firsts = [each.first for each in self.windows]
+    def _quiet_stretch(self, before: int, arrivals: Sequence[int]) -> QuietStretch:
+        """Return the evaluations of the arrivals of a quiet stretch. The first one is tested from
+        the instant `before` on.
+        """
+        own, state = self.planned.own, self.report_state
+        at = [before, *(own[k] for k in arrivals[:-1])]
+        if self.planned.tuples:  # the last id of each tick (REP-7)
+            at = [max(start, own[k] - 1) for start, k in zip(at, arrivals, strict=True)]
+        firsts = [each.first for each in self.contents]
         state.count += len(arrivals)
         state.reported = tuple(
-            each.make(each.first, each.counts[arrivals[-1]]) for each in self.windows
+            each.make(each.first, each.counts[arrivals[-1]]) for each in self.contents
         )
-        return QuietStretch(at, arrivals, self.windows, firsts)
+        return QuietStretch(at, arrivals, self.contents, firsts)
 
     def _visit(self, k: int, interval: range) -> Iterator[Iterable[Evaluation]]:
         """Yield the evaluations of arrival k at the instants of an interval, each by itself."""
-        planned, state, windows = self.planned, self.report_state, self.windows
+        planned, state, contents = self.planned, self.report_state, self.contents
         if planned.tuples:
             interval = interval[-1:]  # the last id of the tick (REP-7)
         elif self.is_eager:
@@ -395,13 +395,13 @@ class ChangeSchedule(Schedule):
             interval = tick.interval_with_expiry(expiry_seen, interval, planned.own[k], self.frames)
         t = interval.start
         while t < interval.stop:
-            held = tuple([each.at(t, each.counts[k]) for each in windows])
+            held = tuple([each.at(t, each.counts[k]) for each in contents])
             if held != state.reported and (self.is_any_change or self._is_reported(held)):
                 state.count += 1
                 refuse_too_many_reports(state.count, self.max_reports, planned, k)
                 state.reported = held
                 yield (schedule.make_evaluation(planned.views, k, held, t),)
-            t = self.until = min([each.until for each in windows])
+            t = self.until = min([each.until for each in contents])
 
     def _is_reported(self, held: Sequence[Content]) -> bool:
         """REP-6, REP-12: Return whether the query is reported where its windows hold something else
@@ -417,7 +417,7 @@ class ChangeSchedule(Schedule):
 # Reports at certain instants
 
 
-class TimelySchedule(Schedule):
+class ScheduleOfInstants(Schedule):
     """The evaluations of a plan that is reported at certain instants alone, where the conditions of
     the report on instants hold. The tick must not be `batch`, and content change, if the report
     names it, must compare with the content last reported.
@@ -531,7 +531,7 @@ def schedule_class(planned: Plan) -> type[Schedule]:
     if is_of_changes and not semantics.change_baseline.is_of_last_report:
         return Schedule
     if any(condition.is_on_instants for condition in semantics.report):
-        return TimelySchedule
+        return ScheduleOfInstants
     if is_of_changes and not semantics.change_scope.reads_graphs:
-        return ChangeSchedule
+        return ScheduleOfChanges
     return Schedule
