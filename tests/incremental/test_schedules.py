@@ -86,7 +86,7 @@ def draw_stream(rng: random.Random, name: str, query: Query) -> Stream:
     for i in range(rng.randint(0, 14)):
         t += rng.choice([0, 0, 0, 1, 1, 2, 3, 9])
         count = rng.choice([1, 1, most_triples])
-        items.append(([(f"<urn:{name}{i}x{j}>", P, f"<urn:{i % 3}>") for j in range(count)], t))
+        items.append(([(f"<urn:{i % 4}x{j}>", P, f"<urn:{i % 3}>") for j in range(count)], t))
     elements = []
     for place, element in enumerate(stream(items) if items else ()):
         batch += rng.choice([0, 0, 1])
