@@ -451,12 +451,11 @@ class ScheduleOfInstants(Schedule):
         earliest = self._earliest_own(self.start)
         for k, _ in arrivals:
             if planned.own[k] < earliest:
-                last = k
                 if is_whole:
-                    last = bisect_left(planned.own, earliest, k) - 1
-                    pass_over(arrivals, last - k)
-                self.look_at(last)
+                    pass_over(arrivals, bisect_left(planned.own, earliest, k) - 1 - k)
             else:
+                if k:
+                    self.look_at(k - 1)  # it may have been passed over
                 yield from self.arrive(k)
                 earliest = self._earliest_own(require(self.last_tick).own)
 
@@ -531,7 +530,13 @@ def schedule_class(planned: Plan) -> type[Schedule]:
     if is_of_changes and not semantics.change_baseline.is_of_last_report:
         return Schedule
     if any(condition.is_on_instants for condition in semantics.report):
-        return ScheduleOfInstants
+        # ENG-3: where intervals go on over gaps, the error for too many reports counts stretches
+        # that begin at any instant
+        has_intervals_over_gaps = any(
+            view.ends is not None and view.frame and window.has_gaps(view.frame)
+            for view in planned.views
+        )
+        return Schedule if has_intervals_over_gaps else ScheduleOfInstants
     if is_of_changes and not semantics.change_scope.reads_graphs:
         return ScheduleOfChanges
     return Schedule
