@@ -327,9 +327,7 @@ class ScheduleOfChanges(Schedule):
             for view, counts in zip(planned.views, planned.counts, strict=True)
         ]
         self.is_eager = semantics.expiry_seen.is_before_arrival and not planned.tuples
-        self.is_non_empty = Condition.NON_EMPTY in semantics.report
         is_any_enough = len(planned.views) == 1 or semantics.trigger.is_any_window
-        self.is_any_change = is_any_enough and not self.is_non_empty
         self.until = -NEVER  # until when the windows hold what they hold, but for what arrives
         # the arrivals of a stream that is read as it comes are not known before
         self.can_be_quiet = is_any_enough and isinstance(planned.own, list)
@@ -396,22 +394,21 @@ class ScheduleOfChanges(Schedule):
         t = interval.start
         while t < interval.stop:
             held = tuple([each.at(t, each.counts[k]) for each in contents])
-            if held != state.reported and (self.is_any_change or self._is_reported(held)):
+            if held != state.reported and self._is_reported(held):
                 state.count += 1
                 refuse_too_many_reports(state.count, self.max_reports, planned, k)
                 state.reported = held
                 yield (schedule.make_evaluation(planned.views, k, held, t),)
-            t = self.until = min([each.until for each in contents])
+            t = self.until = max(t + 1, min([each.until for each in contents]))
 
     def _is_reported(self, held: Sequence[Content]) -> bool:
         """REP-6, REP-12: Return whether the query is reported where its windows hold something else
         than at the last report.
         """
-        at = [
-            range(now != before and not (self.is_non_empty and now == NOTHING))
-            for now, before in zip(held, self.report_state.reported, strict=True)
-        ]
-        return bool(report.fires(self.planned.semantics.trigger, self.planned.views, at))
+        semantics, views = self.planned.semantics, self.planned.views
+        contents = zip(views, held, self.report_state.reported, strict=True)
+        at = [range(report.is_worthy(semantics, *one)) for one in contents]
+        return bool(report.fires(semantics.trigger, views, at))
 
 
 # Reports at certain instants
