@@ -88,7 +88,7 @@ evidence: $(READY) ## judge the recordings and vectors kept beside the checkout
 	done; exit $$status
 
 brute: $(READY) ## compare the engine with the enumeration, at length
-	@REFENGINE_HYPOTHESIS_PROFILE=full $(PYTEST) tests/core/test_enumeration.py
+	@REFENGINE_HYPOTHESIS_PROFILE=full $(PYTEST) tests/core/test_enumeration.py tests/core/test_each_window.py
 
 formal: $(READY) ## check the formal definitions and their theorems with Coq, and compare the program they are extracted to on 100,000 draws (docs/formal.md; half an hour)
 	@command -v coqc >/dev/null && command -v ocamlfind >/dev/null || { echo "formal: needs Coq and OCaml (on Debian and Ubuntu: coq, ocaml, ocaml-findlib)" >&2; exit 1; }

@@ -25,6 +25,7 @@ from refengine.model.errors import (
     InvalidSemantics,
     RefengineError,
     UnknownField,
+    Unsupported,
 )
 from refengine.model.libraries import HiddenPackage
 from refengine.model.messages import plain
@@ -41,7 +42,9 @@ if TYPE_CHECKING:
     from refengine.rdf.sources import Source
 
 
-OWN = ("run", "profiles", "render", "completion")  # the sub-commands of this package
+# the sub-commands of this package
+OWN = ("run", "profiles", "render", "compile", "completion")
+QUERY_FORM = "a TOML file with windows, body and optionally r2s, or a case of the suite"
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -59,9 +62,13 @@ def _main(arguments: list[str] | None) -> int:
     if options.command in added:
         return added[options.command].run(options)
     try:
-        {"run": _run, "profiles": _profiles, "render": _render, "completion": _complete}[
-            options.command
-        ](options)
+        {
+            "run": _run,
+            "profiles": _profiles,
+            "render": _render,
+            "compile": _compile,
+            "completion": _complete,
+        }[options.command](options)
     except Disputed as error:
         for name, relation in sorted(error.answers.items()):
             error.add_note(
@@ -135,6 +142,14 @@ def _parser(
             "With --explain, print what each part of the query means.",
         )
     )
+    _add_compile_options(
+        commands.add_parser(
+            "compile",
+            help="print the Python module that a query's body is compiled to",
+            description="Print the Python module by which incremental evaluation follows the "
+            "answers of a query's body (ENG-6). Each of its blocks names the rule that it is of.",
+        )
+    )
     completion = commands.add_parser(
         "completion",
         help="print what completes these commands in a shell",
@@ -153,16 +168,7 @@ def _add_run_options(run: argparse.ArgumentParser) -> None:
     from refengine.rdf import documents, streams
     from refengine.rdf.forms import reading
 
-    cli.add_query(
-        run,
-        help="a TOML file with windows, body and optionally r2s, or a case of the suite; with "
-        "--dialect, a text in that language",
-    )
-    run.add_argument(
-        "--dialect",
-        choices=sorted(dialects.DIALECTS),
-        help="the language that QUERY is written in, if it is not TOML",
-    )
+    cli.add_query_in_any_language(run, QUERY_FORM, dialects.DIALECTS)
     _add_base(run)
     run.add_argument(
         "--stream",
@@ -303,6 +309,14 @@ def _add_render_options(render: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_compile_options(parser: argparse.ArgumentParser) -> None:
+    from refengine import dialects
+
+    cli.add_query_in_any_language(parser, QUERY_FORM, dialects.DIALECTS)
+    _add_base(parser)
+    parser.set_defaults(semantics=None)
+
+
 def _add_base(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--base",
@@ -348,6 +362,19 @@ def _render(options: argparse.Namespace) -> None:
         print("\n".join(explain(query, options.static)))
     else:
         print(dialects.render(query, options.dialect, r2s, options.static))
+
+
+def _compile(options: argparse.Namespace) -> None:
+    from refengine.incremental.algebra.body import compile_body
+    from refengine.incremental.coverage import NotCovered
+    from refengine.rdf.queries import read_query
+
+    query = read_query(options.query, options.dialect, False, options.base)
+    try:
+        print(compile_body(query.body).source, end="")
+    except NotCovered as error:
+        reason = f"incremental evaluation does not cover {error}"
+        raise Unsupported(reason, rule="ENG-6", place="body") from None
 
 
 def _run(options: argparse.Namespace) -> None:
@@ -541,6 +568,10 @@ def _as_json(query: Query, report: Report, witnesses: Sequence[str]) -> dict[str
         ]
     if report.late:
         shown["late"] = report.late
+    if report.key:
+        shown["key"] = list(report.key)
+    if report.takes_back:
+        shown["takes_back"] = True
     return {
         **shown,
         "evaluation": report.evaluation,

@@ -156,6 +156,20 @@ def add_query(parser: argparse.ArgumentParser, **words: Any) -> None:
     parser.set_defaults(command_parser=parser)
 
 
+def add_query_in_any_language(
+    parser: argparse.ArgumentParser, form: str, languages: Iterable[str]
+) -> None:
+    """Add QUERY, a file of some `form` in TOML, and `--dialect`, which names another of the
+    `languages` that it may be written in.
+    """
+    add_query(parser, help=f"{form}; with --dialect, a text in that language")
+    parser.add_argument(
+        "--dialect",
+        choices=sorted(languages),
+        help="the language that QUERY is written in, if it is not TOML",
+    )
+
+
 def parse(parser: argparse.ArgumentParser, words: list[str] | None) -> argparse.Namespace:
     """Return the options, wherever QUERY stands among them.
 

@@ -82,6 +82,9 @@ def _window(
     own: int,
 ) -> Iterator[str]:
     kind = view.spec.kind
+    if semantics.reported_windows.is_each:
+        yield from _window_alone(semantics, view, held, borders)
+        return
     if view.frame is None or (extent := window.scope(view.frame, t)) is None:
         if reason := silence.why_not_shown(view, semantics):
             yield f"WIN-12 {reason}"
@@ -101,6 +104,25 @@ def _window(
             yield _condition(condition, semantics, view, t, held.content, own)
     if kind is WindowKind.TUPLE:
         yield f"REP-7 {t} is the largest id of the tick at which they hold"
+
+
+def _window_alone(
+    semantics: Semantics,
+    view: WindowView,
+    held: engine.WindowContent,
+    borders: tuple[int, int] | None,
+) -> Iterator[str]:
+    """Yield what REP-14 to REP-16 say of a window that is reported on its own."""
+    if borders and held.n is None:
+        yield f"WIN-23 the session is said to be [{borders[0]}, {borders[1]})"
+    elif borders:
+        left, right = semantics.closure or "[]"
+        yield f"WIN-3 the window is number {held.n}, {left}{borders[0]}, {borders[1]}{right}"
+    if held.key:
+        yield f"WIN-24 it is the window of the key {' '.join(held.key)}"
+    named = ", ".join(sorted(semantics.report))
+    yield f"REP-14 it is reported on its own, by {named}, or early"
+    yield f"REP-16 its {semantics.panes} pane is {_content(view, held.content)}"
 
 
 def _borders(

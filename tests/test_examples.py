@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from conformance.corpus.rule_texts import without_code
+
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 WITH_TESTS = {"own_window_operator", "oracle_in_a_fixture"}
@@ -100,7 +102,7 @@ def checked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for path in EXAMPLES:
         shutil.copy(path, folder)
     for page in PAGES:
-        text = page.read_text(encoding="utf-8")
+        text = without_code(page.read_text(encoding="utf-8"))
         name = page.stem.replace("-", "_")
         for number, block in enumerate(blocks(text, "python")):
             (folder / f"{name}_{number}.py").write_text(block, encoding="utf-8")

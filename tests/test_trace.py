@@ -401,6 +401,11 @@ UNTRACED = {
     "R2S-8": "the baseline shows in the number of rows in the line of the operator",
     "horizon=none": "nothing is flushed",
     "allowed_lateness=reject": "nothing is late",
+    "MOD-5": "it says which arrivals close a window",
+    "WIN-22": "the line of REP-16 has the elements that the window took in",
+    "REP-15": "the line of REP-14 says that it is reported by its conditions, or early",
+    "reported_windows=active": "as without the field",
+    "clock=key": "the line of WIN-24 names the key",
 }
 
 

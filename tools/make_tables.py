@@ -20,6 +20,7 @@ from tools.generated_parts import replace_part, write_or_check
 ROOT = Path(__file__).resolve().parent.parent
 SPEC = ROOT / "SPEC.md"
 VALUES = ROOT / "docs" / "values.md"
+FIRINGS = ROOT / "docs" / "firings.md"
 LAWS = ROOT / "docs" / "laws.md"
 
 
@@ -29,15 +30,22 @@ def with_profiles(text: str) -> str:
 
 
 def with_code(text: str) -> str:
-    """Return the text of SPEC.md with the code of each rule anew. Raises LookupError unless it has
-    a place for each rule that has code, and for no other.
+    """Return the text of a page with the code of each rule anew that it has a place for. Raises
+    LookupError for a place of a rule without code.
     """
     parts = rule_code.code_parts(rule_code.functions())
     if surplus := set(rule_code.marked_rules(text)) - set(parts):
         raise LookupError(f"no function of the enumeration names {', '.join(sorted(surplus))}")
-    for rule, part in parts.items():
-        text = replace_part(text, f"code:{rule}", part)
+    for rule in rule_code.marked_rules(text):
+        text = replace_part(text, f"code:{rule}", parts[rule])
     return text
+
+
+def rules_without_place() -> list[str]:
+    """Return the rules with code for which no page of rules has a place."""
+    pages = [page.read_text(encoding="utf-8") for page in (SPEC, FIRINGS)]
+    marked = {rule for text in pages for rule in rule_code.marked_rules(text)}
+    return sorted(set(rule_code.code_parts(rule_code.functions())) - marked)
 
 
 def with_generated_parts(text: str) -> str:
@@ -70,8 +78,15 @@ def main() -> int:
             options.check,
             "python -m tools.make_tables",
         )
-        for page, update in ((SPEC, with_generated_parts), (VALUES, with_values), (LAWS, with_laws))
+        for page, update in (
+            (SPEC, with_generated_parts),
+            (FIRINGS, with_code),
+            (VALUES, with_values),
+            (LAWS, with_laws),
+        )
     ]
+    if missing := rules_without_place():
+        raise LookupError(f"no page has a place for the code of {', '.join(missing)}")
     return max(codes)
 
 

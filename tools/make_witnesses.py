@@ -9,10 +9,9 @@ conformance/corpus/witness_defects.toml, which has the query and the answers of 
 from __future__ import annotations
 
 import argparse
-import re
 import sys
-from collections.abc import Iterator, Sequence
-from itertools import groupby
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 from conformance.corpus.witness_defects import Catalogue, Defect, Figures, load_catalogue
@@ -26,7 +25,7 @@ PAGE = ROOT / "docs" / "evidence" / "witnesses.md"
 def with_generated_parts(text: str, catalogue: Catalogue) -> str:
     """Return the page with its generated parts made anew."""
     text = replace_part(text, "figures", figures(catalogue))
-    return replace_part(text, "defects", "\n\n".join(groups(catalogue.defects)))
+    return replace_part(text, "defects", counts(catalogue.defects))
 
 
 def figures(catalogue: Catalogue) -> str:
@@ -45,26 +44,17 @@ def figures(catalogue: Catalogue) -> str:
     return "\n".join(lines)
 
 
-def groups(defects: Sequence[Defect]) -> Iterator[str]:
-    """Yield the lists of the defects, a heading and a list for each group."""
-    for group, members in groupby(defects, key=lambda defect: defect.group):
-        yield f"### {group.capitalize()}"
-        yield "\n".join(map(line, members))
-
-
-def line(defect: Defect) -> str:
-    """Return the line of a defect: its name, who errs, the first section that says so, and what
-    goes wrong. A section without a name is one of SPARQL 1.1 Query.
+def counts(defects: Sequence[Defect]) -> str:
+    """Return the table of the defects, a row a group: how many are of both witnesses, and how many
+    of one alone.
     """
-    who = "both"
-    if len(defect.answers) == 1:
-        (who,) = defect.answers
-    section = defect.section.split(", ")[0].removeprefix("SPARQL ")
-    return f"- `{defect.id}` ({who}, {section}): {_escaped(defect.title)}"
-
-
-def _escaped(text: str) -> str:
-    return re.sub(r"([\\*_<>\[\]|])", r"\\\1", text)
+    columns = [("rdflib", "pyoxigraph"), ("rdflib",), ("pyoxigraph",)]
+    found = Counter((defect.group, tuple(sorted(defect.answers))) for defect in defects)
+    lines = ["| group | both | rdflib alone | pyoxigraph alone |", "|---|---|---|---|"]
+    for group in dict.fromkeys(defect.group for defect in defects):
+        numbers = [found[group, tuple(sorted(who))] for who in columns]
+        lines.append(f"| {' | '.join([group, *map(str, numbers)])} |")
+    return "\n".join(lines)
 
 
 def main() -> int:

@@ -35,19 +35,21 @@ FORMAT: Json = json.loads("""{
   "relations": [{"rows": [{"*": "text"}], "window": {"|": ["null", ["int", "int"]]}}]},
 "profile": {"name": "text", "t0": {"|": ["unknown", {"from": "int", "to": "int"}, ["int"]]}},
 "verdict": "pass|fail", "answers": [[{"*": "text"}]], "values": {"*": "text"},
-"attempts": [{"t0": "int", "to": "null|int", "complete": "bool", "diverges": ["null|count"],
+ "attempts": [{"t0": "int", "to": "null|int", "complete": "bool", "diverges": ["null|count"],
   "evaluations": [{"t": "int", "arrival": "count", "answer": "count", "base": "null|count",
-    "window": {"|": ["null", ["int", "int"]]}, "content": ["count"], "output": [{"*": "text"}],
-    "emitted": "bool"}],
-  "semantics": {"offset": "null", "period": "null|positive", "anchor": "null|int|t0",
-    "slide": "stated", "partial": "suppressed|reported", "close_rule": "reached",
-    "report": ["window-close|content-change|non-empty|periodic"], "closure": "[)|(]|[]",
-    "change_baseline": "last-report", "change_scope": "elements", "expiry_seen": "replayed",
-    "missed_instants": "all", "tick": "tuple", "trigger": "any", "horizon": "int|none|flush",
-    "collection": "bag|set", "consumption": "unrestricted", "empty": "emit|suppress|once",
-    "r2s": "Rstream|Istream|Dstream|append", "base": "null|previous|previous-new",
-    "instant": "close|evaluation|trigger|eager", "allowed_lateness": "reject"}}]}""")
+  "window": {"|": ["null", ["int", "int"]]}, "content": ["count"], "output": [{"*": "text"}],
+  "emitted": "bool"}], "semantics": {"period": "null|positive", "anchor": "null|int|t0", "partial":
+  "suppressed|reported", "closure": "[)|(]|[]", "report":
+  ["window-close|content-change|non-empty|periodic"], "horizon": "int|none|flush", "collection":
+  "bag|set", "empty": "emit|suppress|once", "base": "null|previous|previous-new", "r2s":
+  "Rstream|Istream|Dstream|append", "instant": "close|evaluation|trigger|eager"}}]}""")
+ONE_VALUE = """offset=null slide=stated exact_gap=parts expired_session=gone session_border=gap
+close_rule=reached change_baseline=last-report change_scope=elements expiry_seen=replayed
+missed_instants=all tick=tuple trigger=any reported_windows=active early_count=null
+early_period=null panes=accumulating consumption=unrestricted allowed_lateness=reject
+late_for=stream watermark=null watermark_delay=null expiry_rule=null clock=stream"""
 FIELDS = FORMAT["attempts"][0]["semantics"]
+FIELDS |= dict(field.split("=") for field in ONE_VALUE.split())
 FORMAT["profile"]["fields"] = {name: [words] for name, words in FIELDS.items()}
 
 
@@ -95,15 +97,14 @@ class Window:
         self.size, self.slide = spec["size"], spec["slide"] or 1
         self.low, self.high = ENDS[semantics["closure"]]
         self.start = t0 + self.low - 1  # WIN-5
-        is_suppressed = semantics["partial"] == "suppressed"
-        self.least = 0 if is_suppressed else -((self.size - 1) // self.slide)  # WIN-11
+        # WIN-11
+        self.least = 0 if semantics["partial"] == "suppressed" else -((self.size - 1) // self.slide)
         self.spans = [(e[0], e[1]) for e in elements]  # WIN-18
 
     def instance(self, n: int) -> Json:
         """WIN-3: Return a window's number, first and last instant, and borders."""
         o = self.t0 + n * self.slide
-        c = o + self.size
-        return n, o + self.low, c + self.high, [o, c]
+        return n, o + self.low, o + self.size + self.high, [o, o + self.size]
 
     def current(self, t: int) -> Json:
         """WIN-4, WIN-5, WIN-12, WIN-13: Return the window that is active or shown at t, if any."""

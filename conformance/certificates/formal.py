@@ -18,7 +18,7 @@ from conformance.certificates.checker import NotCertified, Run, Verdict, demand
 from refengine.model.errors import Unsupported
 
 FOLDER = Path(refengine.__file__).parent / "formal"
-DEFINITIONS = ("Definitions.v", "Bodies.v", "Extract.v")
+DEFINITIONS = ("Definitions.v", "Bodies.v", "Firings.v", "Extract.v")
 OCAML = ("definitions.mli", "definitions.ml", "main.ml")
 COMMANDS = ("coqc", "ocamlfind", "ocamlopt")
 MOST_STEPS = 50_000_000  # at each instant the program looks at each arrival: half a minute

@@ -53,15 +53,8 @@ def _add_query(truth: argparse.ArgumentParser) -> None:
     """Add the options that say what is computed: query, stream, semantics and static data."""
     from refengine.dialects import DIALECTS
 
-    cli.add_query(
-        truth,
-        help="a TOML file with windows, body and optionally r2s; with --dialect, a text in that "
-        "language",
-    )
-    truth.add_argument(
-        "--dialect",
-        choices=sorted(DIALECTS),
-        help="the language that QUERY is written in, if it is not TOML",
+    cli.add_query_in_any_language(
+        truth, "a TOML file with windows, body and optionally r2s", DIALECTS
     )
     truth.add_argument(
         "--stream",

@@ -24,6 +24,7 @@ from conformance.corpus.case_file import (
     semantics_of,
     static_of,
     streams_of,
+    term,
 )
 from conformance.verdict import outcomes
 from conformance.verdict.explain import count_text
@@ -177,9 +178,18 @@ def _in_parts(
 def _by_pushes(
     case_query: Query, streams: Mapping[str, Stream], chosen: Semantics, **options: Any
 ) -> Iterator[engine.Report]:
-    """Yield the reports of a query whose elements are pushed one after the other."""
-    pushed = Engine(case_query, streams, chosen, definition=True, **options)
-    for name, element in order_of_pushes(case_query, streams, chosen):
+    """Yield the reports of a query whose elements are pushed one after the other. Where they cannot
+    be pushed they are the engine's.
+    """
+    try:
+        pushed = Engine(case_query, streams, chosen, definition=True, **options)
+        order = list(order_of_pushes(case_query, streams, chosen))
+    except Unsupported as error:
+        if error.rule not in ("ENG-6", "ENG-8"):
+            raise
+        yield from engine.evaluate(case_query, streams, chosen, **options)
+        return
+    for name, element in order:
         yield from pushed.push_element(name, element)
     yield from pushed.finish()
 
@@ -232,9 +242,24 @@ def _differences_of_report(
         value = getattr(report, key)
         if key in expected and expected[key] != value:
             yield f"{here}: expected {key} {expected[key]}, got {value}"
+    takes_back = expected.get("takes_back", False)
+    if takes_back != report.takes_back:
+        yield f"{here}: expected {_said(takes_back)}, got {_said(report.takes_back)}"
+    if "key" in expected:
+        terms = tuple(map(term, expected["key"]))
+        if terms != report.key:
+            got = " ".join(report.key) or "none"
+            yield f"{here}: expected the key {' '.join(terms)}, got {got}"
     rows = relation(expected["rows"], case_query).rows
     if not compare.equal(rows, report.relation.rows, mode):
         yield f"{here}: expected {show(rows)}, got {show(report.relation.rows)}"
+
+
+def _said(takes_back: bool) -> str:
+    """Return what a report does, in words: it takes back (REP-16), or it does not."""
+    if takes_back:
+        return "a report that takes back"
+    return "a report"
 
 
 def _borders(expected: Mapping[str, Any], got: tuple[Borders, ...]) -> tuple[Borders, ...]:

@@ -32,13 +32,14 @@ from refengine.oracle.trial import RecordingToJudge
 REPORTS_BOUND = 1_000  # reports of a wrong engine; no case expects as many
 ASSIGNMENTS_BOUND = 200  # assignments from which that of the wrong engines is chosen
 # what a case may expect of a report, and a reply of the protocol does not show
-NOT_IN_A_REPLY = ("evaluation", "late")
+NOT_IN_A_REPLY = ("evaluation", "late", "takes_back", "key")
 
 # packages whose functions compute no report
 NOT_OF_AN_ENGINE = ("refengine.oracle", "refengine.dialects", "refengine.incremental")
 # what is broken there changes over which contents the body is asked, and not what it answers
 NOT_OF_ANSWERS = tuple(
-    f"refengine.core.{name}" for name in ("window", "schedule", "tick", "report", "r2s", "plan")
+    f"refengine.core.{name}"
+    for name in ("window", "schedule", "firings", "evaluations", "tick", "report", "r2s", "plan")
 )
 # makes a question from a case; a wrong engine may read the case wrongly, too
 MakeQuestion = Callable[[], Question]

@@ -17,6 +17,7 @@ FOLDERS = (PACKAGE / "specification", PACKAGE.parent)  # installed, and in a che
 # the pages of rules, in the order of their sections: what a query means, then what is around it
 PAGES = (
     "SPEC.md",
+    "docs/firings.md",
     "docs/incremental.md",
     "docs/judging.md",
     "docs/files.md",
@@ -84,7 +85,7 @@ def rule_texts_of(text: str, page: str) -> dict[str, RuleText]:
     paragraphs: dict[str, list[str]] = {}
     headings: dict[str, str] = {}
     for rule, heading, paragraph in rule_paragraphs(text):
-        without_coq = re.sub(r" \[[^]]+\]\([^)]+/Definitions\.v\)\.", "", paragraph)
+        without_coq = re.sub(r" \[[^]]+\]\([^)]+/formal/\w+\.v\)\.", "", paragraph)
         without_links = re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", without_coq)
         paragraphs.setdefault(rule, []).append(without_links)
         headings[rule] = heading

@@ -18,6 +18,9 @@ INTEGERS = {
     "anchor": "REP-4",
     "horizon": "ENG-1",
     "allowed_lateness": "MOD-2",
+    "early_count": "REP-15",
+    "early_period": "REP-15",
+    "watermark_delay": "MOD-5",
 }
 NONES = {
     "offset": "SEM-2",
@@ -25,6 +28,10 @@ NONES = {
     "period": "SEM-2",
     "anchor": "SEM-2",
     "base": "SEM-2",
+    "early_count": "REP-15",
+    "early_period": "REP-15",
+    "watermark_delay": "SEM-2",
+    "expiry_rule": "SEM-2",
 }
 KINDS = {
     WindowKind.TIME: "WIN-5",
@@ -35,6 +42,7 @@ KINDS = {
     WindowKind.LANDMARK: "WIN-13",
     WindowKind.ROWS: "WIN-14",
     WindowKind.PARTITION: "WIN-15",
+    WindowKind.SESSION: "WIN-23",
 }
 
 

@@ -1,7 +1,7 @@
 """The known defects of the two libraries that confirm the SPARQL evaluator, and functions that ask
 the libraries directly.
 
-The list is `witness_defects.toml`; `docs/evidence/witnesses.md` is generated from it and
+The list is `witness_defects.toml`; `docs/evidence/witnesses.md` counts its entries and
 `tests/sparql/test_witness_defects.py` holds it.
 """
 

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from importlib.metadata import version
 from typing import Any, cast
 
-from refengine import dialects
+from refengine import dialects, incremental
+from refengine.core import engine
 from refengine.core.engine import Report
-from refengine.core.query import from_table
+from refengine.core.plan import check_query
+from refengine.core.query import Query, from_table
 from refengine.core.semantics import Semantics
 from refengine.core.static import names_of_graphs
+from refengine.core.values import End
 from refengine.incremental import MaintainedWhileCovered
 from refengine.incremental.engine import Engine
-from refengine.model.elements import Dataset, Element, Triple
+from refengine.model.elements import Dataset, Element, Stream, Triple
 from refengine.model.errors import RefengineError, Unsupported
 from refengine.rdf.documents import read_static
 from refengine.rdf.recordings import relation_to_json
@@ -22,6 +26,57 @@ from refengine.rdf.sources import Text
 
 Reports = list[Report]
 WAYS = ("definition", "incremental")  # how answers are found
+
+
+class GrowingStreams:
+    """Evaluates all elements so far anew at each push, where elements cannot be pushed one by one
+    (ENG-8): where every window is reported on its own.
+    """
+
+    def __init__(
+        self,
+        query: Query,
+        streams: list[str],
+        semantics: Semantics,
+        *,
+        static: Dataset,
+        definition: bool,
+    ) -> None:
+        """Register a query over streams, which hold no elements yet. Raises RefengineError."""
+        check_query(query, streams, semantics)
+        self.query = query
+        self.elements: dict[str, list[Element]] = {name: [] for name in streams}
+        self.semantics = semantics
+        self.static = static
+        self.evaluate = engine.evaluate if definition else incremental.evaluate
+        self.reported = 0
+        # no later element changes where windows begin, or comes before one that is there
+        self.reports_early = isinstance(semantics.t0, int) and (
+            semantics.late_for.is_window or semantics.allowed_lateness in ("reject", 0)
+        )
+
+    def push_element(self, stream: str, element: Element) -> Reports:
+        """Return the reports that are complete when an element arrives."""
+        self.elements[stream].append(element)
+        if not self.reports_early:
+            return []
+        return self.new_reports(replace(self.semantics, horizon=End.NONE))
+
+    def advance(self, at: int) -> Reports:
+        """Report nothing."""
+        return []
+
+    def finish(self) -> Reports:
+        """Return the last reports."""
+        return self.new_reports(self.semantics)
+
+    def new_reports(self, semantics: Semantics) -> Reports:
+        """Return the reports over the elements so far that have not been returned before."""
+        streams = {name: Stream(tuple(elements)) for name, elements in self.elements.items()}
+        reports = list(self.evaluate(self.query, streams, semantics, static=self.static))
+        new = reports[self.reported :]
+        self.reported = len(reports)
+        return new
 
 
 class Reference:
@@ -47,7 +102,9 @@ class Reference:
         if "semantics" in more:
             semantics = Semantics(**more["semantics"])
         is_defined = self.way == "definition"
-        self.engine = Engine(
+        is_each = semantics.reported_windows.is_each
+        make = GrowingStreams if is_each else Engine
+        self.engine: Engine | GrowingStreams = make(
             parsed_query, streams, semantics, static=statements, definition=is_defined
         )
         self.arrivals = 0
@@ -71,7 +128,7 @@ class Reference:
         error.
         """
         reports = self.engine.finish()
-        answers = self.engine.answers
+        answers = getattr(self.engine, "answers", None)
         if isinstance(answers, MaintainedWhileCovered) and answers.until is not None:
             print(f"refengine: provenance: {answers.provenance}", file=sys.stderr, flush=True)
         return reports

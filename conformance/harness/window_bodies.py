@@ -26,6 +26,7 @@ def only_window(query: Query, static: str) -> Window:
     conditions = {
         "one window": not others,
         "a window without a name": window.name is None,
+        "a window without a key": not window.is_keyed,
         "a window over time": window.kind in OVER_TIME,
         f"Rstream, not {query.r2s}": query.r2s is None or query.r2s.emits_whole_answers,
         "no static data": not static,

@@ -28,8 +28,9 @@ from conformance.harness.play import (
 from conformance.verdict.engine_report import EngineReport
 from refengine.core.query import Query, Window, WindowKind
 from refengine.core.question import Question
-from refengine.core.values import Closure
+from refengine.core.values import Closure, ReportedWindows
 from refengine.core.window import longest_stay
+from refengine.dialects import Unrenderable
 from refengine.model.elements import TIME_BOUND, Element, Relation, Stream, valid
 from refengine.model.terms import Term
 from refengine.oracle.trial import JudgementOptions, Missing
@@ -132,7 +133,24 @@ def ask_case(tested: Engine, harness: Harness, case: Case) -> Exchange:
     """Put the question of a case to an engine, and return the exchange. Raises RefengineError for a
     case that is bad input, and Declined and Broken.
     """
+    refuse_other_windows(tested, case)
     return ask_question(tested, harness, corpus.question_of(case), corpus.query_table(case))
+
+
+def refuse_other_windows(tested: Engine, case: Case) -> None:
+    """Refuse a case that is about every window for itself (REP-14), if an engine reports the active
+    one alone. Raises Unrenderable.
+    """
+    stated = tested.profile.fields.get("reported_windows") if tested.profile else None
+    reports_active = isinstance(stated, ReportedWindows) and not stated.is_each
+    blocks = case.table.get("expect", [])
+    reported = {block["semantics"].get("reported_windows", "active") for block in blocks}
+    if reports_active and reported == {"every"}:
+        raise Unrenderable(
+            f"{tested.title} reports the active window alone, and the case is about every one",
+            rule="REP-14",
+            place="reported_windows",
+        )
 
 
 def ask_question(

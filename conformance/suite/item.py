@@ -19,7 +19,12 @@ from conformance.harness.engine_file import Engine, InvalidEngine
 from conformance.harness.join_play import JoinQuestion
 from conformance.harness.pool import Harnesses, LateFault
 from conformance.suite import joins, probe
-from conformance.suite.exchange import BenchmarkQuery, PreparedQuestion, prepare_question
+from conformance.suite.exchange import (
+    BenchmarkQuery,
+    PreparedQuestion,
+    prepare_question,
+    refuse_other_windows,
+)
 from conformance.suite.probe import expects_reports, prepare_blocks
 from conformance.verdict.outcomes import Judging
 from conformance.verdict.results import Outcome, Result, error_result
@@ -304,6 +309,7 @@ def _prepare_case(engine: Engine, case: Case) -> Iterator[PreparedQuestion]:
         for _, prepared in prepare_blocks(engine, case, question):
             yield prepared
     else:
+        refuse_other_windows(engine, case)
         yield prepare_question(engine, question, corpus.query_table(case))
 
 

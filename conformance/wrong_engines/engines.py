@@ -1,9 +1,12 @@
 """The engines in which defects were seen, with links: for `seen` of a wrong engine."""
 
+BEAM = "Beam (https://github.com/apache/beam)"
 C_SPARQL = "C-SPARQL (https://github.com/streamreasoning/CSPARQL-engine)"
 CQELS = "CQELS (https://github.com/danhlephuoc/cqels)"
 CSRBENCH_ORACLE = "csrbench-oracle (https://github.com/dellaglio/csrbench-oracle)"
 ETALIS = "ETALIS (https://github.com/sspider/etalis)"
+FLINK = "Flink (https://github.com/apache/flink)"
+KAFKA_STREAMS = "Kafka Streams (https://github.com/apache/kafka)"
 PYOXIGRAPH = "pyoxigraph 0.5 (https://github.com/oxigraph/oxigraph)"
 RDFLIB = "rdflib 7.6 (https://github.com/RDFLib/rdflib)"
 RSP_JS = "RSP-JS 1.3.5 (https://github.com/pbonte/RSP-JS)"

@@ -7,7 +7,15 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import Any
 
-from conformance.wrong_engines.engines import CQELS, CSRBENCH_ORACLE, RSP_JS, YABENCH, YASPER
+from conformance.wrong_engines.engines import (
+    BEAM,
+    CQELS,
+    CSRBENCH_ORACLE,
+    FLINK,
+    RSP_JS,
+    YABENCH,
+    YASPER,
+)
 from conformance.wrong_engines.wrong_engine import Right, wrong
 from refengine.core import engine, report, window
 from refengine.core.engine import Evaluation, Plan, Stretch
@@ -75,8 +83,7 @@ def nothing_follows(right: Right, *values: Any) -> None:
     "ENG-1",
     replaces=engine.horizon,
     half="After the last arrival nothing follows",
-    seen="Flink (https://github.com/apache/flink) and Beam (https://github.com/apache/beam): a "
-    "bounded source ends with the greatest watermark",
+    seen=f"{FLINK} and {BEAM}: a bounded source ends with the greatest watermark",
 )
 def the_end_is_a_flush(
     right: Right,
@@ -188,7 +195,9 @@ def _with_counts(order: Sequence[tuple[str, Element]], names: Iterable[str]) -> 
     replaces=engine.merge_streams,
     half="by app, then sys",
 )
-def the_arrival_order_alone(right: Right, streams: Mapping[str, Sequence[Element]]) -> Merged:
+def the_arrival_order_alone(
+    right: Right, streams: Mapping[str, Sequence[Element]], is_by_sys: bool = False
+) -> Merged:
     """Takes elements as they arrive, so time can go back. It orders arrivals by sys, and of those
     with one sys the last stream's is first.
     """

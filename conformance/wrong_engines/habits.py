@@ -45,9 +45,11 @@ def _plan_with(right: Right, change: ChangeElements, values: Sequence[Any]) -> A
 
 
 @habit("WIN-8", replaces=plan.merge_streams)
-def an_element_waits_for_the_next(right: Right, streams: Mapping[str, Sequence[Element]]) -> Merged:
+def an_element_waits_for_the_next(
+    right: Right, streams: Mapping[str, Sequence[Element]], is_by_sys: bool = False
+) -> Merged:
     """Shows an element only when the next one has come."""
-    arrivals, counts = right(streams)
+    arrivals, counts = right(streams, is_by_sys)
     return arrivals, {name: [0, *counted[:-1]] for name, counted in counts.items()}
 
 

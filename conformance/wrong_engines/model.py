@@ -15,7 +15,7 @@ from refengine.core.arrivals import Arrivals
 from refengine.core.profile import Profile
 from refengine.core.query import QUERY_KEYS, WINDOW_KEYS, Query, Unit, WindowKind
 from refengine.core.semantics import ENUMS, Semantics
-from refengine.core.values import R2S, T0, Base, Condition, End
+from refengine.core.values import R2S, T0, Base, Condition, End, ExpiryRule, LateFor
 from refengine.model import elements, terms
 from refengine.model.elements import TIME_BOUND, AdmittedElements, Element, Stream
 from refengine.model.errors import InvalidSemantics, InvalidStream
@@ -54,6 +54,7 @@ def time_is_a_double(right: Right, stream: Iterable[Element], disorder: int | st
 
 @wrong(
     "MOD-2",
+    "MOD-5",
     replaces=elements.admit,
     half="except late ones, which are dropped",
     seen=f"{C_SPARQL} accepts late elements; {RSP_JS} adds them if their window is open",
@@ -150,8 +151,8 @@ def an_unknown_value_becomes_the_first(right: Right, name: str, value: Any) -> A
     half="and `periodic` without them",
 )
 def what_is_missing_has_a_default(right: Right, chosen: Semantics) -> None:
-    """Fills in what a semantics lacks. A period is 1, an anchor and an offset are 0, and the base
-    is `previous`.
+    """Fills in what a semantics lacks. A period is 1, an anchor, an offset and a delay are 0, the
+    base is `previous`, and a window expires when the watermark has `reached` its end.
     """
     if Condition.PERIODIC in chosen.report:
         _set(chosen, period=chosen.period or 1, anchor=chosen.anchor or 0)
@@ -159,6 +160,9 @@ def what_is_missing_has_a_default(right: Right, chosen: Semantics) -> None:
         _set(chosen, offset=chosen.offset or 0)
     if chosen.r2s in (R2S.ISTREAM, R2S.DSTREAM):
         _set(chosen, base=chosen.base or Base.PREVIOUS)
+    if chosen.late_for is LateFor.WINDOW:
+        rule = chosen.expiry_rule or ExpiryRule.REACHED
+        _set(chosen, watermark_delay=chosen.watermark_delay or 0, expiry_rule=rule)
     right(chosen)
 
 
@@ -175,10 +179,13 @@ def _set(chosen: Semantics, **values: Any) -> None:
 )
 def only_window_close_is_looked_at(right: Right, chosen: Semantics) -> None:
     """Accepts semantics that contradict themselves. It refuses window close alone without a
-    horizon, and nothing else.
+    horizon, and nothing else. Where a watermark or its grace is missing, elements are late for the
+    stream.
     """
     if chosen.report == {Condition.CLOSE} and chosen.horizon is End.NONE:
         raise InvalidSemantics("window-close alone needs a horizon", rule="SEM-2")
+    if None in (chosen.watermark_delay, chosen.expiry_rule) or chosen.allowed_lateness == "reject":
+        _set(chosen, late_for=LateFor.STREAM)
 
 
 @wrong(

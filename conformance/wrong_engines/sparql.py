@@ -1,7 +1,8 @@
 """Wrong engines for a body: how it is read (QRY-1 to QRY-3), its forms, witnesses and groups
 (R2R-2 to R2R-6).
 
-rdflib and pyoxigraph are two of them, whole: docs/evidence/witnesses.md lists what each has wrong.
+rdflib and pyoxigraph are two of them, whole: conformance/corpus/witness_defects.toml lists what
+each has wrong.
 """
 
 from __future__ import annotations

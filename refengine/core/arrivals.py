@@ -29,7 +29,7 @@ from refengine.model.elements import (
     valid,
     with_integers,
 )
-from refengine.model.errors import InvalidQuery, InvalidStream, RefengineError
+from refengine.model.errors import InvalidQuery, InvalidStream, RefengineError, Unsupported
 from refengine.model.held import as_integer
 from refengine.model.messages import display
 
@@ -207,6 +207,23 @@ def order_of_pushes(
     ]
 
 
+def refuse_whole_streams(query: Query, semantics: Semantics) -> None:
+    """ENG-8: Refuse a query of which whole streams are needed. Raises Unsupported."""
+    reason = None
+    if semantics.reported_windows.is_each:
+        reason = "where every window is reported"
+    elif any(spec.is_keyed for spec in query.windows):
+        reason = "for a window with a key"
+    elif semantics.late_for.keeps_arrival_order:
+        reason = f"under late_for={semantics.late_for}"
+    if reason is not None:
+        raise Unsupported(
+            f"{reason}, elements are not pushed one by one; "
+            "write evaluate(…), which takes whole streams",
+            rule="ENG-8",
+        )
+
+
 def pair(before: Element | None, element: Element) -> list[Element]:
     """Return an element and the one before it, if there is one."""
     if before is None:
@@ -224,6 +241,7 @@ class Arrivals:
     def __init__(self, query: Query, streams: Iterable[str], semantics: Semantics) -> None:
         declared = list(streams)
         specs = [view.spec for view in plan_without_elements(query, declared, semantics).views]
+        refuse_whole_streams(query, semantics)
         self.semantics = semantics
         self.declared = declared
         self.specs = specs

@@ -12,6 +12,7 @@ from typing import TypedDict
 from refengine.core import r2r
 from refengine.core.answers import EvaluateBody as EvaluateBody
 from refengine.core.answers import recomputed_answers, refuse_no_function
+from refengine.core.evaluations import evaluations as evaluations
 from refengine.core.plan import Plan as Plan
 from refengine.core.plan import check_meaning as check_meaning
 from refengine.core.plan import horizon as horizon
@@ -27,7 +28,6 @@ from refengine.core.schedule import MAX_REPORTS as MAX_REPORTS
 from refengine.core.schedule import Evaluation as Evaluation
 from refengine.core.schedule import Stretch as Stretch
 from refengine.core.schedule import WindowContent as WindowContent
-from refengine.core.schedule import evaluations as evaluations
 from refengine.core.schedule import refuse_no_bound as refuse_no_bound
 from refengine.core.schedule import refuse_too_many_reports as refuse_too_many_reports
 from refengine.core.schedule import reportable_instants as reportable_instants

@@ -80,6 +80,8 @@ def _content(window: Window) -> str:
         case WindowKind.PARTITION:
             keys = ", ".join(window.by)
             return f"It holds the latest {size} elements of each key, by {keys} (WIN-15)."
+        case WindowKind.SESSION:
+            return f"A session ends when nothing has come for {size} units of time (WIN-23)."
 
 
 def _overlap(window: Window) -> str:

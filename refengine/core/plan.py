@@ -16,6 +16,7 @@ from refengine.core.profile import refuse_incomplete
 from refengine.core.query import (
     BORDERED,
     CLOSING,
+    ON_THEIR_OWN,
     Query,
     Window,
     WindowKind,
@@ -27,6 +28,7 @@ from refengine.core.static import refuse_unknown_graphs
 from refengine.core.values import R2S, T0, Condition, End
 from refengine.core.window import WindowView
 from refengine.model.elements import (
+    TIME_BOUND,
     Element,
     Stream,
     admit,
@@ -68,6 +70,11 @@ class Plan:
         """Whether instants are ids: a tuple-based window is the only one of its query (QRY-5)."""
         return self.views[0].spec.kind is WindowKind.TUPLE
 
+    @property
+    def has_one_window(self) -> bool:
+        """Whether the query has one window, which does not stand for one of each key (WIN-24)."""
+        return len(self.views) == 1 and not self.views[0].spec.is_keyed
+
     def late_before(self, arrival: Element) -> int:
         """MOD-2: Return how many elements had been dropped as late when an element arrived."""
         return bisect_left(self.late, arrival.sys, key=attrgetter("sys"))
@@ -85,7 +92,9 @@ def plan(query: Query, streams: Mapping[str, Stream], semantics: Semantics) -> P
     views = tuple(
         window.view(spec, kept[spec.stream], semantics, query.registered) for spec in query.windows
     )
-    arrivals, counts = merge_streams(kept)
+    arrivals, counts = merge_streams(
+        with_punctuations(kept, streams, semantics), semantics.late_for.keeps_arrival_order
+    )
 
     final = sentinel(views, arrivals, late, semantics)
     if final is not None:
@@ -95,7 +104,7 @@ def plan(query: Query, streams: Mapping[str, Stream], semantics: Semantics) -> P
         semantics,
         views,
         arrivals,
-        _own_instants(views[0], arrivals, final is not None, semantics),
+        own_instants(views[0], arrivals, final is not None, semantics),
         tuple(counts[spec.stream] for spec in query.windows),
         tuple(sorted(late, key=attrgetter("sys"))),
     )
@@ -164,6 +173,9 @@ def _admit_all(
     late: list[Element] = []
     for name in dict.fromkeys(spec.stream for spec in query.windows):
         refuse_no_stream(name, streams[name])
+        if semantics.late_for.keeps_arrival_order:
+            kept[name] = without_punctuations(streams[name].elements, semantics)
+            continue
         try:
             admitted = admit(streams[name].elements, semantics.allowed_lateness)
         except RefengineError as error:
@@ -173,7 +185,7 @@ def _admit_all(
     return kept, late
 
 
-def _own_instants(
+def own_instants(
     first: WindowView, arrivals: Sequence[Element], has_sentinel: bool, semantics: Semantics
 ) -> list[int]:
     """Return the own instant of each arrival: its id if the window is tuple-based, else its t_app
@@ -181,11 +193,48 @@ def _own_instants(
     """
     if first.spec.kind is not WindowKind.TUPLE:
         shift = tick.shift_of_own_instants(semantics)
+        if semantics.late_for.keeps_arrival_order:
+            return [time + shift for time in watermarks(arrivals, has_sentinel, semantics)]
         return [arrival.app + shift for arrival in arrivals]
     own = list(first.ids)
     if has_sentinel:
         own.append(next_id(own))
     return own
+
+
+def watermarks(arrivals: Sequence[Element], has_sentinel: bool, semantics: Semantics) -> list[int]:
+    """MOD-5: Return the watermark after each arrival: the greatest app so far, less the delay, or
+    that of the elements without triples; before the first of these it is before all times. The
+    sentinel brings the horizon itself. After elements at 3, 9 and 5 it is 1, 7 and 7 with a delay
+    of 2.
+    """
+    delay = semantics.watermark_delay or 0
+    apps = (
+        -TIME_BOUND if semantics.reads_punctuations and element.graph else element.app - delay
+        for element in arrivals
+    )
+    own = list(accumulate(apps, max))
+    if has_sentinel:
+        own[-1] = arrivals[-1].app
+    return own
+
+
+def without_punctuations(elements: Sequence[Element], semantics: Semantics) -> tuple[Element, ...]:
+    """MOD-5: Return the elements of a stream that can be in windows."""
+    return tuple(each for each in elements if each.graph or not semantics.reads_punctuations)
+
+
+def with_punctuations(
+    kept: Mapping[str, Sequence[Element]], streams: Mapping[str, Stream], semantics: Semantics
+) -> dict[str, Sequence[Element]]:
+    """MOD-5: Return the elements of streams, and for the name None the punctuations, which are in
+    no window.
+    """
+    if not semantics.reads_punctuations:
+        return dict(kept)
+    (name,) = kept
+    punctuations = [element for element in streams[name].elements if not element.graph]
+    return {**kept, PUNCTUATIONS: punctuations}
 
 
 def next_id(ids: Sequence[int]) -> int:
@@ -210,7 +259,11 @@ def check_meaning(query: Query, semantics: Semantics) -> None:
     problems = chain(
         _problems_of_closure(kinds, semantics), _problems_of_statements(query, semantics)
     )
-    for problem in problems:
+    if WindowKind.TUPLE in kinds and semantics.late_for.keeps_arrival_order:
+        problem = f"a tuple-based window has no late_for={semantics.late_for}; "
+        raise InvalidSemantics(f"{problem}write late_for=stream", rule="QRY-5")
+    problems = chain(problems, _problems_of_windows_on_their_own(query, semantics))
+    for problem in chain(problems, _problems_of_keys(query, semantics)):
         raise InvalidSemantics(problem, rule="QRY-5")
 
 
@@ -251,6 +304,41 @@ def _problems_of_statements(query: Query, semantics: Semantics) -> Iterator[str]
             yield f"consumption={semantics.consumption} {reason}; write consumption=unrestricted"
 
 
+def _problems_of_windows_on_their_own(query: Query, semantics: Semantics) -> Iterator[str]:
+    """Yield why the windows of a query cannot be reported each on its own, or only so."""
+    if not semantics.reported_windows.is_each:
+        if any(spec.kind is WindowKind.SESSION for spec in query.windows):
+            yield "sessions are each reported on their own; write reported_windows=every"
+        return
+    first = query.windows[0]
+    is_right_open = semantics.closure is not None and semantics.closure.is_right_open
+    if len(query.windows) > 1 or first.kind not in ON_THEIR_OWN:
+        yield (
+            "reported_windows=every needs one window of kind time or session; "
+            "write reported_windows=active"
+        )
+    elif first.kind is WindowKind.TIME and first.lag:
+        yield "reported_windows=every needs a window without a lag; write reported_windows=active"
+    if first.kind is WindowKind.SESSION and not is_right_open:
+        yield "a session is [first, end); write closure=[)"
+    if query.r2s is not None and not query.r2s.emits_whole_answers:
+        yield (
+            f"the query states {query.r2s}, which compares with the answer before; "
+            "write reported_windows=active"
+        )
+
+
+def _problems_of_keys(query: Query, semantics: Semantics) -> Iterator[str]:
+    """Yield why the window of a query cannot stand for one of each key."""
+    if not any(spec.is_keyed for spec in query.windows):
+        return
+    operator_stated = query.r2s or semantics.r2s
+    if len(query.windows) > 1:
+        yield "a window with a key is the only one of its query; leave out by"
+    if not operator_stated.emits_whole_answers or semantics.empty.reads_last_output:
+        yield "a window with a key needs r2s=Rstream and empty=emit or suppress; leave out by"
+
+
 def why_not_consumed(query: Query) -> str | None:
     """QRY-5: Return what a query lacks so that its elements could be consumed (R2R-22); None if it
     lacks nothing.
@@ -270,18 +358,21 @@ def why_not_consumed(query: Query) -> str | None:
     return None
 
 
+PUNCTUATIONS = ""  # the name under which they arrive, which no stream has
+
+
 def merge_streams(
-    streams: Mapping[str, Sequence[Element]],
+    streams: Mapping[str, Sequence[Element]], is_by_sys: bool = False
 ) -> tuple[tuple[Element, ...], dict[str, Sequence[int]]]:
     """ENG-5: Return the arrivals of all streams, by t_app, then t_sys, then the order of the
     streams. Return with them, for each stream, how many of the first k arrivals are its own, for k
-    = 0, 1, ….
+    = 0, 1, …. `is_by_sys` is whether they are ordered by t_sys alone (MOD-5).
     """
     if len(streams) == 1:
         ((name, elements),) = streams.items()
         return tuple(elements), {name: range(len(elements) + 1)}
     labelled = (
-        [(e.app, e.sys, place, e) for e in elements]
+        [(0 if is_by_sys else e.app, e.sys, place, e) for e in elements]
         for place, elements in enumerate(streams.values())
     )
     order = list(merge(*labelled))  # no two have app, sys and place in common
@@ -329,9 +420,10 @@ def horizon(windows: Iterable[Window], elements: Sequence[Element], end: int | E
             )
             return last_end + max(map(window.longest_stay, windows)) + 2
         case int():
-            if elements and end <= elements[-1].app:
+            newest = max((element.app for element in elements), default=None)
+            if newest is not None and end <= newest:
                 raise InvalidSemantics(
-                    f"horizon {end} is not after the last element, at {elements[-1].app}",
+                    f"horizon {end} is not after the last element, at {newest}",
                     rule="ENG-1",
                 )
             return end

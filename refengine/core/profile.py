@@ -27,6 +27,7 @@ from refengine.core.values import (
     Base,
     ChangeBaseline,
     ChangeScope,
+    Clock,
     CloseRule,
     Closure,
     Collection,
@@ -34,13 +35,21 @@ from refengine.core.values import (
     Consumption,
     Empty,
     End,
+    ExactGap,
+    ExpiredSession,
+    ExpiryRule,
     ExpirySeen,
     Instant,
+    LateFor,
     MissedInstants,
+    Panes,
     Partial,
+    ReportedWindows,
+    SessionBorder,
     Slide,
     Tick,
     Trigger,
+    Watermark,
 )
 from refengine.model.errors import InvalidSemantics, UnknownField
 from refengine.model.messages import display
@@ -116,6 +125,9 @@ class FieldValues(TypedDict, total=False):
     closure: Closure | OneOf | Literal["[)", "(]", "[]", "none"] | Unknown | None
     slide: Slide | OneOf | Literal["stated", "ignored"] | Unknown
     partial: Partial | OneOf | Literal["suppressed", "reported", "clipped"] | Unknown
+    exact_gap: ExactGap | OneOf | Literal["joins", "parts"] | Unknown
+    expired_session: ExpiredSession | OneOf | Literal["gone", "joined"] | Unknown
+    session_border: SessionBorder | OneOf | Literal["gap", "last", "next"] | Unknown
     report: Iterable[Condition] | Sequence[_ConditionWord] | OneOf | _ReportWord | Unknown
     close_rule: CloseRule | OneOf | Literal["reached", "passed"] | Unknown
     period: _Span | Literal["none"] | Unknown | None
@@ -126,6 +138,12 @@ class FieldValues(TypedDict, total=False):
     missed_instants: MissedInstants | OneOf | Literal["all", "latest"] | Unknown
     tick: Tick | OneOf | Literal["tuple", "time", "batch"] | Unknown
     trigger: Trigger | OneOf | Literal["any", "all", "leading", "explicit"] | Unknown
+    reported_windows: ReportedWindows | OneOf | Literal["active", "every"] | Unknown
+    early_count: int | Between | OneOf | Literal["none"] | Unknown | None
+    early_period: _Span | Literal["none"] | Unknown | None
+    panes: (
+        Panes | OneOf | Literal["accumulating", "discarding", "retracting", "replacing"] | Unknown
+    )
     collection: Collection | OneOf | Literal["bag", "set"] | Unknown
     consumption: Consumption | OneOf | Literal["unrestricted", "recent", "chronological"] | Unknown
     r2s: R2S | OneOf | Literal["Rstream", "Istream", "Dstream", "append"] | Unknown
@@ -134,6 +152,11 @@ class FieldValues(TypedDict, total=False):
     horizon: _Time | End | Literal["none", "flush"] | Unknown
     instant: Instant | OneOf | Literal["close", "evaluation", "trigger", "eager"] | Unknown
     allowed_lateness: _Span | AllowedLateness | Literal["reject"] | Unknown
+    late_for: LateFor | OneOf | Literal["stream", "window", "nothing"] | Unknown
+    watermark: Watermark | OneOf | Literal["greatest", "punctuation", "none"] | Unknown | None
+    watermark_delay: _Span | Literal["none"] | Unknown | None
+    expiry_rule: ExpiryRule | OneOf | Literal["reached", "passed", "none"] | Unknown | None
+    clock: Clock | OneOf | Literal["stream", "key"] | Unknown
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,8 @@ from refengine.sparql.translate import read_body
 
 class WindowKind(StrEnum):
     """The kinds of windows. Those of SECRET (`time`, `tuple`) count application time, or tuple ids,
-    which are the positions of elements from 1. The others are CQL's.
+    which are the positions of elements from 1. A `session` lasts until nothing comes for a gap, its
+    size. The others are CQL's.
     """
 
     TIME = "time"
@@ -43,6 +44,7 @@ class WindowKind(StrEnum):
     LANDMARK = "landmark"
     ROWS = "rows"
     PARTITION = "partition"
+    SESSION = "session"
 
 
 class Unit(StrEnum):
@@ -53,13 +55,31 @@ class Unit(StrEnum):
 
 
 SIZED = frozenset(
-    {WindowKind.TIME, WindowKind.TUPLE, WindowKind.RANGE, WindowKind.ROWS, WindowKind.PARTITION}
+    {
+        WindowKind.TIME,
+        WindowKind.TUPLE,
+        WindowKind.RANGE,
+        WindowKind.ROWS,
+        WindowKind.PARTITION,
+        WindowKind.SESSION,
+    }
 )
-SLIDING = SIZED - {WindowKind.PARTITION}
+SLIDING = SIZED - {WindowKind.PARTITION, WindowKind.SESSION}
 SPANNING = frozenset({WindowKind.TIME, WindowKind.TUPLE, WindowKind.RANGE})
 COUNTING = frozenset({WindowKind.TUPLE, WindowKind.ROWS})
-BORDERED = frozenset({WindowKind.TIME, WindowKind.TUPLE, WindowKind.RANGE, WindowKind.LANDMARK})
-CLOSING = frozenset({WindowKind.TIME, WindowKind.TUPLE, WindowKind.RANGE, WindowKind.NOW})
+BORDERED = frozenset(
+    {
+        WindowKind.TIME,
+        WindowKind.TUPLE,
+        WindowKind.RANGE,
+        WindowKind.LANDMARK,
+        WindowKind.SESSION,
+    }
+)
+CLOSING = frozenset(
+    {WindowKind.TIME, WindowKind.TUPLE, WindowKind.RANGE, WindowKind.NOW, WindowKind.SESSION}
+)
+ON_THEIR_OWN = frozenset({WindowKind.TIME, WindowKind.SESSION})  # REP-14
 LAGGING = frozenset({WindowKind.TIME, WindowKind.RANGE})
 POSITIONS = ("subject", "predicate", "object")
 Word = TypeVar("Word", bound=StrEnum)
@@ -72,9 +92,10 @@ class Window:
     """A window over one stream.
 
     `size` and `slide` are in the stream's time unit, in elements or in triples. `by` are the parts
-    of a partition's key, `name` is the IRI of a named window, and `triggers` says whether it is an
-    explicit trigger. `lag` says how long before the present it ends, in the stream's time unit.
-    A timedelta is its milliseconds, where a span of time is meant.
+    of the key: a `partition` holds the latest elements of each, and a window of another kind stands
+    for a window for each key (WIN-24). `name` is the IRI of a named window, and `triggers` says
+    whether it is an explicit trigger. `lag` says how long before the present it ends, in the
+    stream's time unit. A timedelta is its milliseconds, where a span of time is meant.
     """
 
     stream: str
@@ -94,6 +115,11 @@ class Window:
                 object.__setattr__(self, name, length_of(name, value, self))
         check_words(self)
         check_extent(self)
+
+    @property
+    def is_keyed(self) -> bool:
+        """Whether it stands for a window for each key (WIN-24)."""
+        return bool(self.by) and self.kind is not WindowKind.PARTITION
 
     @property
     def span(self) -> int:
@@ -154,9 +180,6 @@ def check_extent(window: Window) -> None:
     if window.kind is WindowKind.PARTITION and not window.by:
         forms = f"a list of {', '.join(POSITIONS)} or predicate IRIs"
         reason = f"a window of kind partition needs by, {forms}; without it write kind rows"
-        raise InvalidWindow(reason, rule="WIN-15", place=place)
-    if window.by and window.kind is not WindowKind.PARTITION:
-        reason = f"a window of kind {window.kind} has no by; leave it out, or write kind partition"
         raise InvalidWindow(reason, rule="WIN-15", place=place)
     if window.name is not None and not re.fullmatch(ABSOLUTE, window.name):
         reason = f"name must be an absolute IRI, such as urn:w, got {window.name!r}"
@@ -319,7 +342,9 @@ class WindowTable(TypedDict, total=False):
     stream: Required[str]
     kind: Required[
         WindowKind
-        | Literal["time", "tuple", "range", "now", "unbounded", "landmark", "rows", "partition"]
+        | Literal[
+            "time", "tuple", "range", "now", "unbounded", "landmark", "rows", "partition", "session"
+        ]
     ]
     size: int | timedelta
     slide: int | timedelta

@@ -15,10 +15,10 @@ from refengine.core.growing import kept_elements
 from refengine.core.plan import Plan, operator
 from refengine.core.query import Query
 from refengine.core.r2s import AnswerChange, Output, RelationToStream
-from refengine.core.schedule import Evaluation
+from refengine.core.schedule import Evaluation, WindowContent
 from refengine.core.semantics import Semantics
 from refengine.core.values import Instant
-from refengine.core.window import Content
+from refengine.core.window import Content, WindowView
 from refengine.model.elements import MOST_SHOWN, Element, Relation
 from refengine.model.errors import RefengineError
 from refengine.model.messages import shortened
@@ -75,7 +75,9 @@ class Report:
 
     For each window of the query `windows` has its borders (o, c), None where it has none, and
     `contents` its elements. `late` is the number of elements that had been dropped because they
-    were late (MOD-2), and `relation` is what is emitted.
+    were late (MOD-2), and `relation` is what is emitted. `takes_back` says that an earlier report
+    of this window, with this relation, is taken back (REP-16). `key` are the terms of the window's
+    key, if it has one (WIN-24).
     """
 
     evaluation: int
@@ -85,6 +87,8 @@ class Report:
     contents: tuple[Sequence[Element], ...]
     late: int
     relation: Relation
+    takes_back: bool = False
+    key: tuple[str, ...] = ()
 
     @property
     def window(self) -> tuple[int, int] | None:
@@ -121,7 +125,7 @@ class Step:
         at = self.at
         arrival = planned.arrivals[at.arrival]
         windows = list(zip(planned.views, at.windows, strict=True))
-        borders = tuple([window.borders_of_window(view, held.n) for view, held in windows])
+        borders = tuple([borders_of(view, held) for view, held in windows])
         return Report(
             at.t,
             arrival.app,
@@ -130,7 +134,14 @@ class Step:
             tuple([Contents(view.elements, held.content) for view, held in windows]),
             planned.late_before(arrival),
             self.relation,
+            at.takes_back,
+            at.windows[0].key,
         )
+
+
+def borders_of(view: WindowView, held: WindowContent) -> tuple[int, int] | None:
+    """Return the borders of the window that is evaluated; None if it has none."""
+    return held.borders or window.borders_of_window(view, held.n)
 
 
 class ReportMaker:
@@ -196,10 +207,7 @@ def place_of_evaluation(planned: Plan, at: Evaluation) -> str:
     10) at 9`.
     """
     left, right = planned.semantics.closure or "[]"
-    found = [
-        window.borders_of_window(view, held.n)
-        for view, held in zip(planned.views, at.windows, strict=True)
-    ]
+    found = [borders_of(view, held) for view, held in zip(planned.views, at.windows, strict=True)]
     shown = [f"{left}{borders[0]}, {borders[1]}{right}" for borders in found if borders]
     if not shown:
         return f"evaluation at {at.t}"

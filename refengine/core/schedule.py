@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from heapq import merge
-from itertools import chain, groupby
+from itertools import groupby
 from typing import NamedTuple
 
 from refengine.core import report, tick, window
@@ -32,21 +32,26 @@ Cut = Callable[[Sequence[WindowView], Sequence[int], range], Iterator[Stretch]]
 
 class WindowContent(NamedTuple):
     """What a window holds at an evaluation: its number n (None where windows have no numbers, or
-    the window has no scope), and its content as ascending indices of its stream's elements.
+    the window has no scope), and its content as ascending indices of its stream's elements. A
+    session has its borders (WIN-23), which no number gives, and the window of a key has the terms
+    of the key (WIN-24).
     """
 
     n: int | None
     content: Content
+    borders: tuple[int, int] | None = None
+    key: tuple[str, ...] = ()
 
 
 class Evaluation(NamedTuple):
-    """An evaluation: the instant t, the index, from 0, of the arrival that triggered it, and what
-    each window of the query holds.
+    """An evaluation: the instant t, the index, from 0, of the arrival that triggered it, what
+    each window of the query holds, and whether its report takes back an earlier one (REP-16).
     """
 
     t: int
     arrival: int
     windows: tuple[WindowContent, ...]
+    takes_back: bool = False
 
     @property
     def content(self) -> Content:
@@ -65,26 +70,6 @@ class ReportState:
     reported: tuple[Content, ...]
     at_instant_before: tuple[Content, ...]
     count: int = 0
-
-
-def evaluations(planned: Plan, max_reports: int = MAX_REPORTS) -> Iterator[Evaluation]:
-    """Yield the evaluations of a plan, in order. Raises TooManyReports, and RefengineError for what
-    is no plan.
-    """
-    if not isinstance(planned, Plan):
-        reason = f"must be a Plan, got {display(planned)}; write plan(query, streams, semantics)"
-        raise RefengineError(reason, rule="ENG-2", place="plan")
-    refuse_no_bound(max_reports)
-    return chain.from_iterable(evaluation_groups(planned, max_reports))
-
-
-def evaluation_groups(
-    planned: Plan, max_reports: int = MAX_REPORTS
-) -> Iterator[Iterable[Evaluation]]:
-    """Yield the evaluations of a plan, grouped: a group has one arrival, and one content of each
-    window (ENG-2).
-    """
-    return Schedule(planned, max_reports).groups()
 
 
 def refuse_no_bound(value: object) -> None:
@@ -146,6 +131,9 @@ class Schedule:
         last = require(self.last_tick)
         arrival = self.planned.arrivals[k]
         own = self.planned.own[k]
+        if self.planned.semantics.late_for.keeps_arrival_order:
+            # MOD-5: the time that it brings, which is not its own where it comes late
+            arrival = arrival._replace(app=own - tick.shift_of_own_instants(self.planned.semantics))
 
         interval = tick.instants_of_arrival(self.planned.semantics.tick, arrival, own, last)
         if interval is None:

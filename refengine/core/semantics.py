@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
+from itertools import chain
 from types import MappingProxyType, NoneType
 from typing import Any, get_args, get_type_hints
 
@@ -15,6 +16,7 @@ from refengine.core.values import (
     Base,
     ChangeBaseline,
     ChangeScope,
+    Clock,
     CloseRule,
     Closure,
     Collection,
@@ -23,14 +25,22 @@ from refengine.core.values import (
     Consumption,
     Empty,
     End,
+    ExactGap,
+    ExpiredSession,
+    ExpiryRule,
     ExpirySeen,
     Instant,
+    LateFor,
     MissedInstants,
     NamedValue,
+    Panes,
     Partial,
+    ReportedWindows,
+    SessionBorder,
     Slide,
     Tick,
     Trigger,
+    Watermark,
     is_formula,
 )
 from refengine.model.elements import TIME_BOUND, require_64_bits
@@ -53,6 +63,11 @@ class Semantics:
     - `slide`: whether a stated slide is honoured: `stated`, or `ignored`, so that it is 1 (WIN-17).
     - `partial`: what becomes of windows that t0 cuts: `suppressed`, `reported` or `clipped`
       (WIN-11).
+    - `exact_gap`: whether an element exactly a gap after a session `joins` it, or `parts` from it
+      (WIN-23).
+    - `expired_session`: whether an expired session is `gone`, or can be `joined` (WIN-23).
+    - `session_border`: where a session is said to close: a `gap` after its last element, at the
+      `last` one, or at the `next` instant (WIN-23).
 
     When they are reported:
 
@@ -75,6 +90,14 @@ class Semantics:
       the first of a `batch` (TICK-1 to TICK-3).
     - `trigger`: which of several windows must fulfil the conditions: `any`, `all`, the first one,
       `leading`, or those that are marked, `explicit` (REP-12).
+    - `reported_windows`: which windows are reported: the `active` one, or `every` window, each on
+      its own (REP-14).
+    - `early_count`: how many new elements report a window before it closes, or None (REP-15).
+    - `early_period`: the time after which a window is reported again before it closes, or None
+      (REP-15).
+    - `panes`: what a window shows when it is reported again: all, `accumulating`; what is new,
+      `discarding`; or all, and what it showed before is taken back, `retracting`, or is so if it
+      had other borders, `replacing` (REP-16).
     - `horizon`: the instant to which time goes on after the last arrival: an instant, `none`, or
       `flush`, which closes every window (ENG-1).
 
@@ -92,7 +115,17 @@ class Semantics:
     - `instant`: what a report is stamped with: the window's `close`, the instant of the
       `evaluation`, that of its `trigger`, or that of the arrival before, `eager` (ENG-4).
     - `allowed_lateness`: by how much an element may be earlier than one before it, or `reject`
-      (MOD-2).
+      (MOD-2); for `late_for=window` the grace of a window (WIN-22).
+    - `late_for`: for what an element is late: for the `stream` (MOD-2), for a `window`, or for
+      `nothing` (MOD-5).
+    - `watermark`: what a watermark is read from: the `greatest` app, or that of a `punctuation`;
+      None unless `late_for` is `window` (MOD-5).
+    - `watermark_delay`: how far the watermark is behind the greatest app; None unless `late_for` is
+      `window` (MOD-5).
+    - `expiry_rule`: which watermark expires a window: one `reached` at its close and the grace, or
+      one that has `passed` them; None unless `late_for` is `window` (WIN-22).
+    - `clock`: whose elements bring time to a window with a key: all of the `stream`, or those of
+      the same `key` (WIN-24).
     """
 
     t0: int | T0
@@ -100,6 +133,9 @@ class Semantics:
     closure: Closure | None
     slide: Slide
     partial: Partial
+    exact_gap: ExactGap
+    expired_session: ExpiredSession
+    session_border: SessionBorder
     report: Conditions
     close_rule: CloseRule
     period: int | None
@@ -110,6 +146,10 @@ class Semantics:
     missed_instants: MissedInstants
     tick: Tick
     trigger: Trigger
+    reported_windows: ReportedWindows
+    early_count: int | None
+    early_period: int | None
+    panes: Panes
     collection: Collection
     consumption: Consumption
     r2s: R2S
@@ -118,6 +158,11 @@ class Semantics:
     horizon: int | End
     instant: Instant
     allowed_lateness: int | AllowedLateness
+    late_for: LateFor
+    watermark: Watermark | None
+    watermark_delay: int | None
+    expiry_rule: ExpiryRule | None
+    clock: Clock
 
     def __new__(cls, *values: object, **fields: object) -> Semantics:
         """SEM-1: Refuse a field that is not there, and one that is missing."""
@@ -137,6 +182,11 @@ class Semantics:
 
     def __str__(self) -> str:
         return " ".join(f"{f.name}={show(getattr(self, f.name))}" for f in fields(self))
+
+    @property
+    def reads_punctuations(self) -> bool:
+        """MOD-5: Whether elements without triples bring the watermark, and are in no window."""
+        return self.watermark is not None and self.watermark.is_of_punctuations
 
     @property
     def is_consuming(self) -> bool:
@@ -192,6 +242,9 @@ def companions(semantics: Semantics) -> tuple[tuple[str, bool, str, str], ...]:
         ("anchor", is_periodic, "report is periodic", "0"),
         ("offset", is_aligned, "t0 is epoch", "0"),
         ("base", is_difference, "r2s is Istream or Dstream", "previous"),
+        ("watermark", semantics.late_for.is_window, "late_for is window", "greatest"),
+        ("watermark_delay", semantics.late_for.is_window, "late_for is window", "0"),
+        ("expiry_rule", semantics.late_for.is_window, "late_for is window", "reached"),
     )
 
 
@@ -221,9 +274,65 @@ def value_without_meaning(semantics: Semantics) -> str | None:
             f"consumption={semantics.consumption} is of matches that go out as they are completed; "
             "write r2s=append report=content-change"
         )
-    return None
+    return next(
+        chain(_no_lengths(semantics), _no_meaning_for_every(semantics), _no_watermarks(semantics)),
+        None,
+    )
 
 
+def _no_lengths(semantics: Semantics) -> Iterator[str]:
+    """SEM-2: Yield each count, period or delay that is too small."""
+    for name, least in (("early_count", 1), ("early_period", 1), ("watermark_delay", 0)):
+        value = getattr(semantics, name)
+        if value is not None and value < least:
+            yield f"{name} must be >= {least}, got {value}"
+
+
+def _no_meaning_for_every(semantics: Semantics) -> Iterator[str]:
+    """SEM-2: Yield what means nothing where each window is reported on its own, or only there."""
+    if not semantics.reported_windows.is_each:
+        only_each = {
+            "early_count": semantics.early_count is None,
+            "early_period": semantics.early_period is None,
+            "panes": semantics.panes.is_whole_content,
+            "late_for": not semantics.late_for.is_window,
+        }
+        for name, is_plain in only_each.items():
+            if not is_plain:
+                value = show(getattr(semantics, name))
+                yield f"{name}={value} is of windows that are each reported on their own; {EVERY}"
+        return
+    plain: dict[str, NamedValue] = {
+        "late_for": semantics.late_for if semantics.late_for.is_window else LateFor.STREAM,
+        "r2s": R2S.RSTREAM,
+        "change_baseline": ChangeBaseline.LAST,
+        "expiry_seen": ExpirySeen.REPLAYED,
+        "missed_instants": MissedInstants.ALL,
+    }
+    for name, needed in plain.items():
+        value = getattr(semantics, name)
+        if value is not needed:
+            yield f"reported_windows=every has no {name}={value}; write {name}={needed}"
+    if semantics.empty.reads_last_output:
+        yield f"reported_windows=every has no empty={semantics.empty}; write empty=suppress"
+
+
+def _no_watermarks(semantics: Semantics) -> Iterator[str]:
+    """SEM-2: Yield what means nothing where a window decides which elements are late."""
+    has_bound = isinstance(semantics.allowed_lateness, int)
+    if semantics.late_for.keeps_arrival_order and not semantics.late_for.is_window and has_bound:
+        yield "under late_for=nothing no element is late; write allowed_lateness=reject"
+    if not semantics.late_for.is_window:
+        return
+    if not has_bound:
+        yield "late_for=window needs a grace; write allowed_lateness=0"
+    if semantics.tick.needs_batches:
+        yield "late_for=window has no tick=batch; write tick=tuple"
+    if semantics.close_rule.needs_later_arrival:
+        yield "late_for=window has no close_rule=passed; write close_rule=reached"
+
+
+EVERY = "write reported_windows=every"
 FIELDS: tuple[str, ...] = tuple(f.name for f in fields(Semantics))
 NAMES = frozenset(FIELDS)
 _KINDS = {

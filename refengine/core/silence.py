@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from itertools import combinations, islice
 from typing import Any, NamedTuple
 
+from refengine.core.evaluations import evaluations
 from refengine.core.plan import Plan, operator, plan
 from refengine.core.query import Query, WindowKind
 from refengine.core.reports import Step
-from refengine.core.schedule import evaluations
 from refengine.core.semantics import Semantics, show
 from refengine.core.values import CloseRule, Condition, End, MissedInstants, Trigger
 from refengine.core.window import WindowView, borders_of_window

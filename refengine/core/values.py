@@ -36,6 +36,15 @@ class Closure(NamedValue):
     CLOSED = "[]", "WIN-2", "It counts both borders of each window"
 
     @property
+    def is_right_open(self) -> bool:
+        """Whether the lower border belongs to a window, and the upper one does not."""
+        match self:
+            case Closure.RIGHT_OPEN:
+                return True
+            case Closure.LEFT_OPEN | Closure.CLOSED:
+                return False
+
+    @property
     def is_left_open(self) -> bool:
         """Whether the upper border belongs to a window, and the lower one does not."""
         match self:
@@ -479,6 +488,181 @@ class AllowedLateness(NamedValue):
     """What becomes of elements out of order (MOD-2); a bound is the other kind of value."""
 
     REJECT = "reject", "MOD-2"
+
+
+class ReportedWindows(NamedValue):
+    """Which windows a report is about (REP-14): the active one, or each one that is there."""
+
+    ACTIVE = "active", "REP-14"
+    EVERY = "every", "REP-14"
+
+    @property
+    def is_each(self) -> bool:
+        """Whether each window is reported on its own."""
+        match self:
+            case ReportedWindows.ACTIVE:
+                return False
+            case ReportedWindows.EVERY:
+                return True
+
+
+class Panes(NamedValue):
+    """What a window shows when it is reported again (REP-16)."""
+
+    ACCUMULATING = "accumulating", "REP-16"
+    DISCARDING = "discarding", "REP-16"
+    RETRACTING = "retracting", "REP-16"
+    REPLACING = "replacing", "REP-16"
+
+    @property
+    def is_whole_content(self) -> bool:
+        """Whether a report shows all that a window holds, and nothing is taken back."""
+        match self:
+            case Panes.ACCUMULATING:
+                return True
+            case Panes.DISCARDING | Panes.RETRACTING | Panes.REPLACING:
+                return False
+
+    @property
+    def is_new_elements(self) -> bool:
+        """Whether a report shows only what the window has not shown before."""
+        match self:
+            case Panes.DISCARDING:
+                return True
+            case Panes.ACCUMULATING | Panes.RETRACTING | Panes.REPLACING:
+                return False
+
+    def takes_back(self, before: tuple[int, int] | None, now: tuple[int, int] | None) -> bool:
+        """Return whether what was shown with the borders `before` is taken back where the same
+        window is shown with the borders `now`.
+        """
+        match self:
+            case Panes.RETRACTING:
+                return True
+            case Panes.REPLACING:
+                return before != now
+            case Panes.ACCUMULATING | Panes.DISCARDING:
+                return False
+
+
+class LateFor(NamedValue):
+    """For what an element out of order is late (MOD-5): for its stream, for a window, or for
+    nothing.
+    """
+
+    STREAM = "stream", "MOD-5"
+    WINDOW = "window", "MOD-5"
+    NOTHING = "nothing", "MOD-5"
+
+    @property
+    def is_window(self) -> bool:
+        """Whether each window decides whether an element is late."""
+        match self:
+            case LateFor.STREAM | LateFor.NOTHING:
+                return False
+            case LateFor.WINDOW:
+                return True
+
+    @property
+    def keeps_arrival_order(self) -> bool:
+        """Whether elements stay in the order in which they arrive."""
+        match self:
+            case LateFor.STREAM:
+                return False
+            case LateFor.WINDOW | LateFor.NOTHING:
+                return True
+
+
+class Watermark(NamedValue):
+    """What a watermark is read from (MOD-5): the greatest app of the elements, or of those without
+    triples, which are in no window.
+    """
+
+    GREATEST = "greatest", "MOD-5"
+    PUNCTUATION = "punctuation", "MOD-5"
+
+    @property
+    def is_of_punctuations(self) -> bool:
+        """Whether elements without triples bring it, and no others."""
+        match self:
+            case Watermark.GREATEST:
+                return False
+            case Watermark.PUNCTUATION:
+                return True
+
+
+class Clock(NamedValue):
+    """Whose elements bring time to a window with a key (WIN-24)."""
+
+    STREAM = "stream", "WIN-24"
+    KEY = "key", "WIN-24"
+
+    @property
+    def is_of_key(self) -> bool:
+        """Whether only elements of a window's own key bring time to it."""
+        match self:
+            case Clock.STREAM:
+                return False
+            case Clock.KEY:
+                return True
+
+
+class ExpiryRule(NamedValue):
+    """Which watermark expires a window (WIN-22): one that reaches close + grace, or one past it."""
+
+    REACHED = "reached", "WIN-22"
+    PASSED = "passed", "WIN-22"
+
+    @property
+    def needs_later_watermark(self) -> bool:
+        """Whether a watermark at close + grace does not expire the window."""
+        match self:
+            case ExpiryRule.REACHED:
+                return False
+            case ExpiryRule.PASSED:
+                return True
+
+
+class ExactGap(NamedValue):
+    """Whether an element exactly a gap after a session joins it (WIN-23)."""
+
+    JOINS = "joins", "WIN-23"
+    PARTS = "parts", "WIN-23"
+
+    @property
+    def is_within(self) -> bool:
+        """Whether such an element joins."""
+        match self:
+            case ExactGap.JOINS:
+                return True
+            case ExactGap.PARTS:
+                return False
+
+
+class ExpiredSession(NamedValue):
+    """Whether an element can still join a session that has expired (WIN-23)."""
+
+    GONE = "gone", "WIN-23"
+    JOINED = "joined", "WIN-23"
+
+    @property
+    def is_joined(self) -> bool:
+        """Whether an element can join it."""
+        match self:
+            case ExpiredSession.GONE:
+                return False
+            case ExpiredSession.JOINED:
+                return True
+
+
+class SessionBorder(NamedValue):
+    """Where a session is said to close (WIN-23): a gap after its last element, at this element, or
+    at the next instant.
+    """
+
+    GAP = "gap", "WIN-23"
+    LAST = "last", "WIN-23"
+    NEXT = "next", "WIN-23"
 
 
 Conditions = frozenset[Condition]

@@ -24,7 +24,7 @@ Content = Sequence[int]
 # CQL's windows: the latest one that has ended is shown (WIN-12)
 SHOWN_ENDED = frozenset({WindowKind.RANGE, WindowKind.NOW})
 # a landmark window opens and never closes
-TWO_BORDERS = BORDERED - {WindowKind.LANDMARK}
+TWO_BORDERS = BORDERED - {WindowKind.LANDMARK, WindowKind.SESSION}
 
 
 class Frame(NamedTuple):
@@ -59,8 +59,9 @@ class WindowView:
     them; None where the stream has none.
 
     For each element, `times` has the instant at which it comes (WIN-6), `ids` its id, `ends` the
-    last instant of its validity, and `keys` its key. `ends` is None where all elements are points,
-    and `keys` is empty where the window is not partitioned.
+    last instant of its validity, and `keys` its key. `ends` is None where all elements are points
+    in order, and `keys` is empty where the window is not partitioned. `is_in_order` says whether
+    `times` ascend (MOD-5).
     """
 
     spec: Window
@@ -72,6 +73,7 @@ class WindowView:
     ids: Sequence[int]
     ends: Sequence[int] | None
     keys: Sequence[tuple[str, ...]]
+    is_in_order: bool = True
 
 
 def view(
@@ -83,6 +85,9 @@ def view(
     spec = with_slide(spec, semantics.slide)
     times = element_instants(spec, elements)
     t1 = next(iter(times), None)
+    if semantics.late_for.keeps_arrival_order:
+        t1 = min(times, default=None)
+    is_in_order = not semantics.late_for.keeps_arrival_order or spec.kind is WindowKind.TUPLE
     t0 = origin(spec, semantics, t1, registered)
     frame_of_view = None
     if t0 is not None:
@@ -95,18 +100,21 @@ def view(
         elements=elements,
         times=times,
         ids=ids(spec, elements),
-        ends=ends(spec, elements),
+        ends=ends(spec, elements, is_in_order),
         keys=keys(spec, elements),
+        is_in_order=is_in_order,
     )
 
 
-def ends(spec: Window, elements: Sequence[Element]) -> Sequence[int] | None:
+def ends(
+    spec: Window, elements: Sequence[Element], is_in_order: bool = True
+) -> Sequence[int] | None:
     """WIN-18: Return the last instant of each element's validity; None where all elements count as
-    points.
+    points, and their times ascend.
     """
     if spec.kind is WindowKind.TUPLE:
         return None
-    if all(element.end in (None, element.app) for element in elements):
+    if is_in_order and all(element.end in (None, element.app) for element in elements):
         return None
     return [valid(element)[1] for element in elements]
 
@@ -242,11 +250,14 @@ def policy(
 
 def longest_stay(spec: Window) -> int:
     """ENG-1: Return how long after an element's end a window can still hold it, at most: ω and the
-    lag, or for a `range` with slide L, which is shown until the next one ends, L − 1 more.
+    lag, or for a `range` with slide L, which is shown until the next one ends, L − 1 more; for a
+    session its gap.
     """
     stay = spec.span + spec.lag
     if spec.kind is WindowKind.RANGE:
         stay += spec.step - 1
+    if spec.kind is WindowKind.SESSION:
+        stay += require(spec.size)
     return stay
 
 
@@ -502,9 +513,24 @@ def overlapping(view: WindowView, first: int, last: int, arrived: int) -> Conten
     """
     if first > last:
         return range(0)
-    begun = first_after(view.times, last, arrived)
     ends = require(view.ends)
-    return tuple(i for i in range(first_kept(ends), begun) if ends[i] >= first) or range(0)
+    if view.is_in_order:
+        begun: Sequence[int] = range(first_kept(ends), first_after(view.times, last, arrived))
+    else:
+        begun = [i for i in range(arrived) if view.times[i] <= last]
+    return tuple(i for i in begun if ends[i] >= first) or range(0)
+
+
+def next_beginning(view: WindowView, last: int, arrived: int) -> int | None:
+    """Return the first instant after `last` at which one of the first `arrived` elements begins to
+    be valid; None if there is none.
+    """
+    if not view.is_in_order:
+        return min((time for time in view.times[:arrived] if time > last), default=None)
+    entering = first_after(view.times, last, arrived)
+    if entering < arrived:
+        return view.times[entering]
+    return None
 
 
 def next_change(view: WindowView, t: int, arrived: int) -> int | None:
@@ -530,11 +556,11 @@ def next_change(view: WindowView, t: int, arrived: int) -> int | None:
         return first_instant_with_scope(frame, t)
 
     first, last = extent
-    entering = first_after(view.times, last, arrived)
-    leaving = earliest_end(view, first, last, entering)
+    entering = next_beginning(view, last, arrived)
+    leaving = earliest_end(view, first, last, arrived)
     changes = []
-    if entering < arrived:
-        changes.append(enters_at(frame, view.times[entering] + frame.lag))
+    if entering is not None:
+        changes.append(enters_at(frame, entering + frame.lag))
     if leaving is not None and frame.kind not in (WindowKind.UNBOUNDED, WindowKind.LANDMARK):
         changes.append(leaves_at(frame, leaving + frame.lag))
     if view.ends is not None:
@@ -550,16 +576,16 @@ def next_change(view: WindowView, t: int, arrived: int) -> int | None:
     return min(changes, default=None)
 
 
-def earliest_end(view: WindowView, first: int, last: int, begun: int) -> int | None:
+def earliest_end(view: WindowView, first: int, last: int, arrived: int) -> int | None:
     """Return the earliest end of the elements that are valid at some instant from `first` to
-    `last`, among the first `begun`; None if there are none.
+    `last`, among the first `arrived`; None if there are none.
     """
     if view.ends is None:
         oldest = first_from(view.times, first)
-        if oldest < begun:
+        if oldest < arrived and view.times[oldest] <= last:
             return view.times[oldest]
         return None
-    return min((view.ends[i] for i in overlapping(view, first, last, begun)), default=None)
+    return min((view.ends[i] for i in overlapping(view, first, last, arrived)), default=None)
 
 
 def first_instant_with_scope(frame: Frame, t: int) -> int | None:

@@ -147,6 +147,10 @@ def _check_renderable(query: Query) -> None:
         raise Unrenderable(
             "no dialect can state which windows trigger; leave triggers out", place="windows"
         )
+    if any(window.is_keyed for window in query.windows):
+        raise Unrenderable(
+            "no dialect can state a window for each key; leave by out", place="windows"
+        )
     names = [window.name for window in query.windows if window.name is not None]
     if len(set(names)) < len(names):
         raise Unrenderable("two windows have the same name", place="windows")

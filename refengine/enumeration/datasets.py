@@ -10,12 +10,12 @@ from collections.abc import Sequence
 
 from refengine.core.query import Window
 from refengine.core.values import Collection
+from refengine.enumeration.firings import Firings
 from refengine.enumeration.inputs import Content
-from refengine.enumeration.reports import Reports
 from refengine.model.elements import Bag, Dataset
 
 
-class Datasets(Reports):
+class Datasets(Firings):
     """§7: what is around the answer of a body."""
 
     def graph(self, window: Window, content: Content) -> Dataset:

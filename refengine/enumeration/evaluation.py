@@ -9,18 +9,19 @@ from functools import cache
 
 from refengine.core.query import Window, WindowKind
 from refengine.core.semantics import Semantics
-from refengine.core.values import R2S, End, Instant
-from refengine.enumeration.inputs import Arrival, Content, EmittedRelation
+from refengine.core.values import R2S, End, Instant, LateFor
+from refengine.enumeration.inputs import OTHERS, Arrival, Content, EmittedRelation
 from refengine.enumeration.relations import Relations
 from refengine.model.elements import Bag, Dataset, Element
 from refengine.model.errors import require
 
 
-class Enumeration(Relations):
-    """The reports of a query over streams under a semantics, by enumeration.
+class Evaluations(Relations):
+    """The reports of a query without keys, over streams under a semantics, by enumeration.
 
     Each rule is a method, so that a test can break one. `registered` is the instant of the query's
-    registration, `static` the data that are always there. Neither these nor the elements may have
+    registration, `static` the data that are always there. `others` are elements that are in no
+    window, and bring time alone. Neither these nor the elements may have
     a blank node (R2R-7, R2R-8).
 
     `reports` says when the query is evaluated, and `emitted` which relations are emitted. For those
@@ -36,6 +37,7 @@ class Enumeration(Relations):
         *,
         registered: int | None = None,
         static: Dataset = frozenset(),
+        others: Sequence[Element] = (),
     ):
         self.windows = windows
         self.semantics = semantics
@@ -43,6 +45,8 @@ class Enumeration(Relations):
         self.static = static
 
         self.elements = {window.stream: self.admitted(streams[window.stream]) for window in windows}
+        given = [element for name in self.elements for element in streams[name]]
+        self.others = [*others, *(each for each in given if self.is_punctuation(each))]
         self.late = [element for name in self.elements for element in self.dropped(streams[name])]
         self.ids = {window: self.element_ids(window) for window in windows}
         self.arrivals = self.merged() + self.sentinel()
@@ -62,15 +66,21 @@ class Enumeration(Relations):
 
     def merged(self) -> list[Arrival]:
         """ENG-5: Return the elements of all streams by app, then sys, then the order in which the
-        windows name the streams.
+        windows name the streams. MOD-5: by sys alone where a window decides what is late.
         """
-        names = list(self.elements)
+        names = [*self.elements, OTHERS]
         arrivals = [
             Arrival(name, place, element.app, element.sys, element.batch or 0)
-            for name in names
-            for place, element in enumerate(self.elements[name])
+            for name, elements in zip(names, [*self.elements.values(), self.others], strict=True)
+            for place, element in enumerate(elements)
         ]
-        return sorted(arrivals, key=lambda a: (a.app, a.sys, names.index(require(a.stream))))
+        match self.semantics.late_for:
+            case LateFor.STREAM:
+                return sorted(
+                    arrivals, key=lambda a: (a.app, a.sys, names.index(require(a.stream)))
+                )
+            case LateFor.WINDOW | LateFor.NOTHING:
+                return sorted(arrivals, key=lambda a: a.sys)
 
     def first_start(self) -> int:
         """ENG-5: Return the instant at which the first interval starts: the least s0."""
@@ -91,7 +101,8 @@ class Enumeration(Relations):
         `flush` the greatest end of an element + the longest reach of a window + 2. The last element
         ends at 12 and ω is 10: 24.
         """
-        ends = [self.valid(e)[-1] for elements in self.elements.values() for e in elements]
+        streams = [*self.elements.values(), self.others]
+        ends = [self.valid(element)[-1] for elements in streams for element in elements]
         match self.semantics.horizon:
             case int(stated):
                 return stated
@@ -102,8 +113,11 @@ class Enumeration(Relations):
 
     def reach(self, window: Window) -> int:
         """ENG-1, WIN-20: Return how long after an element's end a window can still show it: ω and
-        the lag. A range, which is shown until the next one ends, shows it for L − 1 more.
+        the lag. A range, which is shown until the next one ends, shows it for L − 1 more; a session
+        has its gap for ω.
         """
+        if window.kind is WindowKind.SESSION:
+            return require(window.size)
         if window.kind is WindowKind.RANGE:
             return self.span(window) + self.slide(window) - 1 + window.lag
         return self.span(window) + window.lag
@@ -134,7 +148,7 @@ class Enumeration(Relations):
         base: Bag = Counter()
         last_output: Bag = Counter()
         last_contents: tuple[Content, ...] = tuple(() for _ in self.windows)
-        for t, k, windows in self.reports():
+        for t, k, windows, takes_back in self.reports():
             contents = tuple(window.content for window in windows)
             rows = self.collect(answer(self.dataset(contents)))
             old = self.collect(answer(self.dataset(self.still_there(contents, last_contents))))
@@ -144,7 +158,10 @@ class Enumeration(Relations):
                 trigger = self.arrivals[k]
                 late = self.late_before(trigger)
                 stamp = self.stamp(t, k)
-                yield EmittedRelation(t, trigger.app, borders, stamp, contents, late, output)
+                key = windows[0].key
+                yield EmittedRelation(
+                    t, trigger.app, borders, stamp, contents, late, output, takes_back, key
+                )
             base = self.rebase(base, rows)
             last_output = output
             last_contents = contents

@@ -13,6 +13,9 @@ Borders = tuple[int, int] | None  # (o, c); None for a window without borders
 Content = tuple[int, ...]  # places of elements in their stream, as `Inputs.elements` has it
 
 
+OTHERS = ""  # the stream of elements that are in no window; no stream has this name
+
+
 class Arrival(NamedTuple):
     """An element as it arrives: its stream, its place in that stream, its app, sys and batch id.
     The sentinel of ENG-1 has no stream.
@@ -37,28 +40,31 @@ class WindowInstance(NamedTuple):
 
 class ShownWindow(NamedTuple):
     """What a query's window shows at an instant: number and borders of the current instance (None
-    where the window has no scope), and its content.
+    where the window has no scope), its content, and the terms of its key, if it has one.
     """
 
     number: int | None
     borders: Borders
     content: Content
+    key: tuple[str, ...] = ()
 
 
 class QueryReport(NamedTuple):
-    """A report: the instant of the evaluation, the index of the arrival that triggered it, and what
-    each window shows.
+    """A report: the instant of the evaluation, the index of the arrival that triggered it, what
+    each window shows, and whether an earlier report that showed it is taken back (REP-16).
     """
 
     t: int
     arrival: int
     windows: tuple[ShownWindow, ...]
+    takes_back: bool = False
 
 
 class EmittedRelation(NamedTuple):
     """A relation that is emitted: the instant of the evaluation, the app of the arrival that
     triggered it, the borders of each window, the output instant, the content of each window, the
-    number of late elements, and the rows.
+    number of late elements, the rows, whether they are taken back (REP-16), and the terms of the
+    window's key.
     """
 
     t: int
@@ -68,6 +74,8 @@ class EmittedRelation(NamedTuple):
     contents: tuple[Content, ...]
     late: int
     rows: Bag
+    takes_back: bool = False
+    key: tuple[str, ...] = ()
 
 
 class Inputs:
@@ -82,6 +90,7 @@ class Inputs:
 
     elements: dict[str, list[Element]]  # those that are not late, by stream (MOD-2)
     late: list[Element]  # the others, of all streams
+    others: list[Element]  # those that are in no window and bring time alone (MOD-5, WIN-24)
     ids: dict[Window, list[int]]  # WIN-6
     arrivals: list[Arrival]  # ENG-5, ENG-1
     integers: range  # all instants and ids that could matter
@@ -95,14 +104,16 @@ class Inputs:
 
     def all_integers(self) -> range:
         """Return all instants and ids that could matter: from the least to the greatest that the
-        arrivals, the semantics and the query name (and 0), with a margin of 2ω + β + 3 at both
-        ends. That is enough: a t0 that is not named comes at most ω + 1 before the least, and a
-        window that t0 cuts opens less than ω before it. The first window to end after the greatest
-        closes at most ω + β + 1 later. The rest is for the borders.
+        arrivals, the semantics and the query name (and 0), with a margin of 2ω + β + 3, and the
+        delay of the watermark, at both ends. That is enough: a t0 that is not named comes at most
+        ω + 1 before the least, and a window that t0 cuts opens less than ω before it. The first
+        window to end after the greatest closes at most ω + β + 1 later. The rest is for the
+        borders.
         """
         named = (self.semantics.t0, self.registered, 0)
         places = [value for value in named if isinstance(value, int)]
         places += [arrival.app for arrival in self.arrivals]
         places += [number for ids in self.ids.values() for number in ids]
         margin = max(2 * (window.size or 0) + (window.slide or 1) + 3 for window in self.windows)
+        margin += self.semantics.watermark_delay or 0
         return range(min(places) - margin, max(places) + margin + 1)

@@ -21,7 +21,7 @@ class Ticks(Windows):
             case Tick.TUPLE:
                 return True
             case Tick.TIME:
-                return now.app > before.app
+                return self.time_at(now) > self.time_at(before)
             case Tick.BATCH:
                 return now.batch > before.batch
 

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from itertools import accumulate
 
 from refengine.core.query import Unit, Window, WindowKind
-from refengine.core.values import T0, Closure, Formula, Partial, Slide
+from refengine.core.values import T0, Closure, Formula, LateFor, Partial, Slide, Watermark
 from refengine.enumeration.elements import Elements
 from refengine.enumeration.inputs import Arrival, Borders, Content, WindowInstance
+from refengine.model.elements import TIME_BOUND
 from refengine.model.errors import require
 
 
@@ -32,6 +33,8 @@ class Windows(Elements):
         """WIN-2: Return which borders belong to a window: both, for a kind without borders."""
         match window.kind:
             case WindowKind.TIME | WindowKind.TUPLE | WindowKind.RANGE | WindowKind.LANDMARK:
+                return require(self.semantics.closure)
+            case WindowKind.SESSION:
                 return require(self.semantics.closure)
             case WindowKind.NOW | WindowKind.UNBOUNDED | WindowKind.ROWS | WindowKind.PARTITION:
                 return Closure.CLOSED
@@ -114,6 +117,8 @@ class Windows(Elements):
                 return [WindowInstance(0, None, tuple(instants))]
             case WindowKind.UNBOUNDED | WindowKind.ROWS | WindowKind.PARTITION:
                 return [WindowInstance(None, None, tuple(self.integers))]
+            case WindowKind.SESSION:
+                return []  # its windows are those of the elements that came (WIN-23)
             case _:
                 return self.numbered(window)
 
@@ -181,15 +186,43 @@ class Windows(Elements):
         return list(range(1, len(elements) + 1))
 
     def arrival_instant(self, arrival: Arrival) -> int:
-        """WIN-6: Return an arrival's instant: its app; for a tuple-based window its id. That of the
-        sentinel comes after all others.
+        """WIN-6, MOD-5: Return an arrival's instant: its app, or the watermark after it; for a
+        tuple-based window its id. That of the sentinel comes after all others.
         """
         window = self.windows[0]
         if window.kind is not WindowKind.TUPLE:
-            return arrival.app
+            return self.time_at(arrival)
         if arrival.stream is None:
             return max(self.ids[window], default=0) + 1
         return self.ids[window][arrival.place]
+
+    def watermark(self, arrivals: Sequence[Arrival]) -> int:
+        """MOD-5: Return the watermark after some arrivals: the greatest app of the elements, or of
+        the punctuations, less the delay. It is before all times without any.
+        """
+        apps = [arrival.app for arrival in arrivals if self.brings_watermark(arrival)]
+        delay = self.semantics.watermark_delay or 0
+        return max(apps) - delay if apps else -TIME_BOUND
+
+    def brings_watermark(self, arrival: Arrival) -> bool:
+        """MOD-5: Return whether a watermark is read from an arrival."""
+        match self.semantics.watermark:
+            case Watermark.PUNCTUATION:
+                return any(
+                    each.sys == arrival.sys for each in self.others if self.is_punctuation(each)
+                )
+            case Watermark.GREATEST | None:
+                return True
+
+    def time_at(self, arrival: Arrival) -> int:
+        """MOD-5: Return the time that an arrival brings: its app, or the watermark after it. The
+        sentinel brings the horizon.
+        """
+        match self.semantics.late_for:
+            case LateFor.WINDOW | LateFor.NOTHING if arrival.stream is not None:
+                return self.watermark(self.arrivals[: self.arrivals.index(arrival) + 1])
+            case LateFor.WINDOW | LateFor.NOTHING | LateFor.STREAM:
+                return arrival.app
 
     def instants(self, window: Window, place: int) -> Sequence[int]:
         """WIN-18: Return the instants of an element: those at which it is valid; for a tuple-based

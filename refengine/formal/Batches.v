@@ -224,7 +224,7 @@ Section Batches.
   Proof.
     rewrite !evaluate_is, batches_of_reports, re_elements by (intros; apply re_admitted).
     replace (map (fun _ => []) (windows q)) with (map (map re) (map (fun _ : Window => [] : Content) (windows q))) by now rewrite map_map.
-    rewrite re_outputs, !map_map; apply map_ext; intros [r b]; unfold emit_as, re_emitted; cbn.
+    rewrite re_outputs, !map_map; apply map_ext; intros [r b]; unfold emit_as, emitted_of, re_emitted; cbn.
     assert (At : map at_ (arrivals_of s q (map re all)) = map at_ (arrivals_of s q all) /\
                  map a_sys (arrivals_of s q (map re all)) = map a_sys (arrivals_of s q all)).
     { rewrite !arrivals_are, re_arriving; fold es.

@@ -16,13 +16,13 @@ Record Element := { stream : Z; app : Z; until : Z; sys : Z; batch : Z; graph : 
 
 (** Sorting that keeps the order of ties. *)
 Section Sort.
-  Variable before : Element -> Element -> bool. (* whether the second must come before the first *)
-  Fixpoint insert (e : Element) (es : list Element) : list Element :=
+  Context {A : Type} (before : A -> A -> bool). (* whether the second must come before the first *)
+  Fixpoint insert (e : A) (es : list A) : list A :=
     match es with
     | [] => [e]
     | x :: rest => if before e x then x :: insert e rest else e :: es
     end.
-  Definition sort : list Element -> list Element := fold_right insert [].
+  Definition sort : list A -> list A := fold_right insert [].
 End Sort.
 
 (** MOD-2: lateness.  [None] is [reject]: a stream that is out of order has no meaning then. *)
@@ -41,7 +41,7 @@ Definition dropped (lateness : option Z) (es : list Element) : list Element :=
 
 (** * §3 Query, §2 Semantics *)
 
-Inductive Kind := Time | Tuple | Range | Now | Unbounded | Landmark | Rows | Partition.
+Inductive Kind := Time | Tuple | Range | Now | Unbounded | Landmark | Rows | Partition | Session.
 Inductive Unit_ := PerElement | PerTriple.
 Inductive KeyPart := Subject | Predicate | Object | ObjectOf (p : Z).
 Record Window := { on : Z; kind : Kind; size : Z; stated : option Z; unit : Unit_; by_ : list KeyPart;
@@ -79,7 +79,7 @@ Record Semantics := {
 (** * §4 Windows *)
 
 Definition bordered (k : Kind) : bool :=
-  match k with Time | Tuple | Range | Landmark => true | _ => false end.
+  match k with Time | Tuple | Range | Landmark | Session => true | _ => false end.
 (** WIN-10: ω for the kinds whose windows have both borders. *)
 Definition span (w : Window) : Z :=
   match kind w with Time | Tuple | Range => size w | _ => 0 end.
@@ -375,7 +375,7 @@ Definition run (s : Semantics) (ps : list Placed) (start : Z)
 Definition maximum (xs : list Z) (x : Z) : Z := fold_left Z.max xs x.
 (** ENG-1 *)
 Definition reach (s : Semantics) (w : Window) : Z :=
-  span w + lag w + match kind w with Range => slide s w - 1 | _ => 0 end.
+  span w + lag w + match kind w with Range => slide s w - 1 | Session => size w | _ => 0 end.
 Definition horizon_of (s : Semantics) (ws : list Window) (es : list Element) : option Z :=
   match horizon s, map until es with
   | HorizonAt t, _ => Some t
@@ -587,14 +587,14 @@ Section Emission.
         if emits (empty s) output last then (r, output) :: others else others
     end.
 End Emission.
-Definition evaluate (answer : list Quad -> Bag) (s : Semantics) (q : Query) (all : list Element)
-    : list Emitted :=
-  let arrivals := arrivals_of s q all in
-  let late_ones := elements_of q all (dropped (lateness s)) in
-  map (fun x => let a_sys_of := nth (Z.to_nat (arrival (fst x))) (map a_sys arrivals) 0 in
-    {| report := fst x; stamped := stamp s arrivals (fst x);
-       triggered_by := nth (Z.to_nat (arrival (fst x))) (map at_ arrivals) 0;
-       late := Z.of_nat (length (filter (fun e => sys e <? a_sys_of) late_ones));
-       rows := snd x |})
+(** What is emitted of a report with its rows.  MOD-2: it counts the elements that were late until then. *)
+Definition emitted_of (s : Semantics) (arrivals : list Arrival) (late_ones : list Element) (x : Report * Bag)
+    : Emitted :=
+  let a_sys_of := nth (Z.to_nat (arrival (fst x))) (map a_sys arrivals) 0 in
+  {| report := fst x; stamped := stamp s arrivals (fst x);
+     triggered_by := nth (Z.to_nat (arrival (fst x))) (map at_ arrivals) 0;
+     late := Z.of_nat (length (filter (fun e => sys e <? a_sys_of) late_ones)); rows := snd x |}.
+Definition evaluate (answer : list Quad -> Bag) (s : Semantics) (q : Query) (all : list Element) : list Emitted :=
+  map (emitted_of s (arrivals_of s q all) (elements_of q all (dropped (lateness s))))
     (outputs answer s q (elements_of q all (admitted (lateness s))) [] [] (map (fun _ => []) (windows q))
        (reports s q all)).

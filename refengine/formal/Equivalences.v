@@ -349,12 +349,12 @@ Definition but_units (u : Unit_) (q : Query) : Query :=
                                  by_ := by_ w; name := name w; triggers := triggers w; lag := lag w |}) (windows q);
      registered := registered q; operator := operator q; static := static q; patterns := patterns q;
      selected := selected q |}.
-Lemma in_insert f e x es : In e (insert f x es) <-> e = x \/ In e es.
+Lemma in_insert f (e x : Element) es : In e (insert f x es) <-> e = x \/ In e es.
 Proof.
   induction es as [|y es IH]; cbn; [intuition congruence|].
   destruct (f x y); cbn; [rewrite IH|]; intuition congruence.
 Qed.
-Lemma in_sort f e es : In e (sort f es) <-> In e es.
+Lemma in_sort f (e : Element) es : In e (sort f es) <-> In e es.
 Proof. induction es as [|x es IH]; cbn; [reflexivity|]; rewrite in_insert, IH; intuition congruence. Qed.
 Lemma in_split d e earlier es : In e (fst (split_late d earlier es)) -> In e es.
 Proof.

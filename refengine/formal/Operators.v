@@ -144,7 +144,7 @@ Section Tumbling.
          - intros c Hc; rewrite A; now apply never_recur. }
     rewrite !evaluate_is, <- (outputs_change_no_report s sa) by fewer Fa.
     assert (Em : forall x, emit_as sa q all x = emit_as s q all x).
-    { intros x; unfold emit_as; rewrite (same_arrivals s sa) by (try (fewer Fa); exact E7).
+    { intros x; unfold emit_as, emitted_of; rewrite (same_arrivals s sa) by (try (fewer Fa); exact E7).
       rewrite E1; unfold stamp, border; now rewrite E2, E3. }
     rewrite (map_ext _ _ Em), E1, one; cbn [map]; f_equal; set (xs := elements_of q all (admitted (lateness s))) in *.
     assert (O : op s q = Rstream) by (unfold op; now rewrite no_operator).

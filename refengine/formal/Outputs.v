@@ -102,12 +102,8 @@ Qed.
 
 (** * Empty answers *)
 
-Definition emit_as (s : Semantics) (q : Query) (all : list Element) (x : Report * Bag) : Emitted :=
-  let a_sys_of := nth (Z.to_nat (arrival (fst x))) (map a_sys (arrivals_of s q all)) 0 in
-  {| report := fst x; stamped := stamp s (arrivals_of s q all) (fst x);
-     triggered_by := nth (Z.to_nat (arrival (fst x))) (map at_ (arrivals_of s q all)) 0;
-     late := Z.of_nat (length (filter (fun e => sys e <? a_sys_of) (elements_of q all (dropped (lateness s)))));
-     rows := snd x |}.
+Definition emit_as (s : Semantics) (q : Query) (all : list Element) : Report * Bag -> Emitted :=
+  emitted_of s (arrivals_of s q all) (elements_of q all (dropped (lateness s))).
 Lemma evaluate_is answer s q all : evaluate answer s q all = map (emit_as s q all)
   (outputs answer s q (elements_of q all (admitted (lateness s))) [] [] (map (fun _ => []) (windows q)) (reports s q all)).
 Proof. reflexivity. Qed.
@@ -148,7 +144,7 @@ Section EmptyAnswers.
     rewrite (same_arrivals s s') by (try (fewer fields); clear - fields; now equate fields).
     assert (E : lateness s' = lateness s /\ instant s' = instant s /\ closure s' = closure s)
       by (clear - fields; equate fields; repeat split).
-    destruct E as (E & E1 & E2); rewrite E; unfold emit_as, stamp, border; now rewrite E1, E2.
+    destruct E as (E & E1 & E2); rewrite E; unfold emit_as, emitted_of, stamp, border; now rewrite E1, E2.
   Qed.
   (** "What becomes of empty answers never changes the others: `suppress` gives the reports of `emit` whose
       relation is not empty ..." *)
@@ -170,7 +166,7 @@ Section EmptyAnswers.
                 first_of_empties last (map (emit_as s q all) (outputs answer s q es b last kept rs))) by apply G.
     induction rs as [|r rs IH]; intros; cbn [outputs map]; [reflexivity|].
     cbv zeta; rewrite E, emitted, (proj1 O), (proj2 O), !answers; cbn [emits map first_of_empties].
-    cbv zeta; cbn [rows emit_as snd]; rewrite <- IH.
+    cbv zeta; cbn [rows emit_as emitted_of snd]; rewrite <- IH.
     match goal with |- context [if ?c then _ else _] => now destruct c end.
   Qed.
   (** "The values of `empty`, where no output is empty." *)
@@ -219,7 +215,7 @@ Proof.
   assert (Oi : op si q = Istream) by (unfold op; now rewrite O).
   assert (Od : op sd q = Dstream) by (unfold op; now rewrite O).
   assert (Os : op s q = Rstream) by (unfold op; now rewrite O).
-  unfold evaluate; rewrite !map_map; cbn [rows].
+  unfold evaluate, emitted_of; cbv zeta; rewrite !map_map; cbn [rows].
   rewrite Ri, Rd, Li, Ld; fold es.
   rewrite (outputs_are_both_streams answer si), (outputs_are_both_streams answer sd) by auto.
   rewrite Oi, Od, Bd.
@@ -249,7 +245,7 @@ Proof.
   assert (E : lateness s' = lateness s /\ instant s' = instant s /\ closure s' = closure s /\ op s' q = op s q /\
               base s' = base s /\ empty s' = empty s)
     by (clear - D; equate D; repeat split).
-  destruct E as (E & E1 & E2 & E3 & E4 & E5); rewrite E; unfold stamp, border; rewrite E1, E2; f_equal.
+  destruct E as (E & E1 & E2 & E3 & E4 & E5); rewrite E; unfold emitted_of, stamp, border; rewrite E1, E2; f_equal.
   set (es := elements_of q all (admitted (lateness s))) in *.
   assert (A : forall cs, answer_over answer s' q es cs = answer_over answer s q es cs).
   { intros cs; specialize (N cs); unfold answer_over in *; rewrite C, C' in *; cbn [collect] in *.

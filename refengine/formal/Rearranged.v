@@ -115,7 +115,7 @@ Section Alike.
     destruct (is_late d y b'); cbn; auto.
   Qed.
 End Alike.
-Lemma sort_perm before xs : Permutation (sort before xs) xs.
+Lemma sort_perm before (xs : list Element) : Permutation (sort before xs) xs.
 Proof.
   induction xs as [|x xs IH]; cbn; [constructor|]; etransitivity; [|apply perm_skip, IH].
   generalize (sort before xs); intros ys; induction ys as [|y ys IHy]; cbn; [reflexivity|].

@@ -205,7 +205,7 @@ Section Rows.
       by (clear - fields; equate fields; repeat split).
     destruct E as (E1 & E2 & E3 & E4).
     assert (Em : forall x, emit_as s' q all x = emit_as s q all x).
-    { intros x; unfold emit_as; rewrite (same_arrivals s s') by (try (fewer fields); clear - fields; now equate fields).
+    { intros x; unfold emit_as, emitted_of; rewrite (same_arrivals s s') by (try (fewer fields); clear - fields; now equate fields).
       rewrite E1; unfold stamp, border; now rewrite E2, E3. }
     rewrite (map_ext _ _ Em); f_equal; rewrite E1; set (xs_ := elements_of q all (admitted (lateness s))) in *.
     assert (A : forall cs, answer_over answer s' q xs_ cs = over cs).

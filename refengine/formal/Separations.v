@@ -1,10 +1,10 @@
 (** What a stream can tell apart: for each two values of a field, a stream on which the contents differ (the outputs,
-    where the field is about §7 or §8; the output instants, for [instant]).  Coq computes both.
+    where the field is about §7 or §8; the output instants, for [instant]; the borders, for [session_border]).  Coq computes both.
 
     [of_F v] is what comes of the value [v] of the field F, all else being equal.  An example has the name of its field
     and of its two values. *)
 From Coq Require Import ZArith List.
-From RefEngine Require Import Definitions Bodies Alike.
+From RefEngine Require Import Definitions Bodies Firings Alike.
 Import ListNotations.
 Open Scope Z_scope.
 
@@ -71,6 +71,14 @@ Definition contents_of (vs : list Value) (q : Query) (es : list Element) : list 
 Definition outputs_of (vs : list Value) (q : Query) (es : list Element) : list (Z * Z * list Content * Bag) :=
   map (fun e => (seen (report e), rows e)) (evaluate objects (semantics vs) q es).
 Ltac apart := vm_compute; discriminate.
+
+(** The reports, with borders, of a window that is reported on its own, each time that its content changes. *)
+Definition alone (g : ExactGap) (e : ExpiredSession) (b : SessionBorder) (p : Panes) (l : LateFor) (x : CloseRule) : Firings :=
+  {| reported_windows := Every; exact_gap := g; expired_session := e; session_border := b; early_count := None;
+     early_period := None; panes := p; late_for := l; watermark_of := Greatest; watermark_delay := 0; expiry_rule := x; clock := OfStream |}.
+Definition firings_of (f : Firings) (q : Query) (es : list Element) : list (Z * Z * list Content * list (option (Z * Z)) * bool) :=
+  map (fun x => let '(e, b, _) := x in (seen (report e), shown (report e), b)) (evaluate_with objects (semantics [the_report [Change]]) f q es).
+Definition sessions (γ : Z) : Query := over [window Session γ 1 false].
 
 (** * The examples *)
 
@@ -344,3 +352,62 @@ Example instant_AtClose_AtEager : of_instant AtClose <> of_instant AtEager. Proo
 Example instant_AtEvaluation_AtTrigger : of_instant AtEvaluation <> of_instant AtTrigger. Proof. apart. Qed.
 Example instant_AtEvaluation_AtEager : of_instant AtEvaluation <> of_instant AtEager. Proof. apart. Qed.
 Example instant_AtTrigger_AtEager : of_instant AtTrigger <> of_instant AtEager. Proof. apart. Qed.
+
+Definition of_reported_windows (v : ReportedWindows) :=
+  firings_of {| reported_windows := v; exact_gap := Parts; expired_session := Gone; session_border := AtGap; early_count := None;
+                early_period := None; panes := Accumulating; late_for := ForStream; watermark_of := Greatest;
+                watermark_delay := 0; expiry_rule := Reached; clock := OfStream |} (time_window 10 5) (at_instants [7; 8]).
+Example reported_windows_Active_Every : of_reported_windows Active <> of_reported_windows Every. Proof. apart. Qed.
+
+Definition of_exact_gap (v : ExactGap) :=
+  firings_of (alone v Gone AtGap Accumulating ForStream Reached) (sessions 5) (at_instants [0; 5]).
+Example exact_gap_Joins_Parts : of_exact_gap Joins <> of_exact_gap Parts. Proof. apart. Qed.
+
+(** When the last element comes, the session at 0 has expired, and that at 3 has not. *)
+Definition of_expired_session (v : ExpiredSession) :=
+  firings_of (alone Joins v AtGap Accumulating ForWindow Reached) (sessions 2) (at_instants [0; 3; 2]).
+Example expired_session_Gone_Joined : of_expired_session Gone <> of_expired_session Joined. Proof. apart. Qed.
+
+Definition of_session_border (v : SessionBorder) :=
+  firings_of (alone Parts Gone v Accumulating ForStream Reached) (sessions 5) (at_instants [0]).
+Example session_border_AtGap_AtLast : of_session_border AtGap <> of_session_border AtLast. Proof. apart. Qed.
+Example session_border_AtGap_AtNext : of_session_border AtGap <> of_session_border AtNext. Proof. apart. Qed.
+Example session_border_AtLast_AtNext : of_session_border AtLast <> of_session_border AtNext. Proof. apart. Qed.
+
+(** The second element leaves the session's borders as they are, and the third one moves them. *)
+Definition of_panes (v : Panes) :=
+  firings_of (alone Parts Gone AtGap v ForStream Reached) (sessions 5) (at_instants [0; 0; 1]).
+Example panes_Accumulating_Discarding : of_panes Accumulating <> of_panes Discarding. Proof. apart. Qed.
+Example panes_Accumulating_Retracting : of_panes Accumulating <> of_panes Retracting. Proof. apart. Qed.
+Example panes_Accumulating_Replacing : of_panes Accumulating <> of_panes Replacing. Proof. apart. Qed.
+Example panes_Discarding_Retracting : of_panes Discarding <> of_panes Retracting. Proof. apart. Qed.
+Example panes_Discarding_Replacing : of_panes Discarding <> of_panes Replacing. Proof. apart. Qed.
+Example panes_Retracting_Replacing : of_panes Retracting <> of_panes Replacing. Proof. apart. Qed.
+
+Definition of_late_for (v : LateFor) :=
+  firings_of (alone Parts Gone AtGap Accumulating v Reached) (time_window 2 2) (at_instants [0; 5; 3]).
+Example late_for_ForStream_ForWindow : of_late_for ForStream <> of_late_for ForWindow. Proof. apart. Qed.
+Example late_for_ForStream_ForNothing : of_late_for ForStream <> of_late_for ForNothing. Proof. apart. Qed.
+Example late_for_ForWindow_ForNothing : of_late_for ForWindow <> of_late_for ForNothing. Proof. apart. Qed.
+
+(** The second element, at 2, has no triple. *)
+Definition of_watermark (v : Watermark) :=
+  firings_of {| reported_windows := Every; exact_gap := Parts; expired_session := Gone; session_border := AtGap; early_count := None;
+                early_period := None; panes := Accumulating; late_for := ForWindow; watermark_of := v; watermark_delay := 0;
+                expiry_rule := Reached; clock := OfStream |} (time_window 2 2)
+    (elements (fun i => if i =? 1 then [] else [(1, 1, 1)]) [(0, 1); (2, 1); (5, 1)]).
+Example watermark_Greatest_Punctuation : of_watermark Greatest <> of_watermark Punctuation. Proof. apart. Qed.
+
+(** The second element has another key, and closes the window of the first one under [OfStream]. *)
+Definition of_clock (v : Clock) :=
+  firings_of {| reported_windows := Active; exact_gap := Parts; expired_session := Gone; session_border := AtGap; early_count := None;
+                early_period := None; panes := Accumulating; late_for := ForStream; watermark_of := Greatest;
+                watermark_delay := 0; expiry_rule := Reached; clock := v |}
+    (over [{| on := 1; kind := Time; size := 2; stated := Some 2; unit := PerElement; by_ := [Subject]; name := 0;
+              triggers := false; lag := 0 |}]) (elements (fun i => [(i, 1, 1)]) [(0, 1); (3, 1)]).
+Example clock_OfStream_OfKey : of_clock OfStream <> of_clock OfKey. Proof. apart. Qed.
+
+(** When the element at 1 comes, the watermark is where the first window closes. *)
+Definition of_expiry_rule (v : CloseRule) :=
+  firings_of (alone Parts Gone AtGap Accumulating ForWindow v) (time_window 2 2) (at_instants [0; 2; 1]).
+Example expiry_rule_Reached_Passed : of_expiry_rule Reached <> of_expiry_rule Passed. Proof. apart. Qed.

@@ -462,7 +462,7 @@ Section Law.
   Theorem simultaneous_arrivals answer : (forall d d', Permutation d d' -> same_bag (answer d) (answer d')) ->
     Forall2 same_but_order (evaluate answer s q all) (evaluate answer s q all').
   Proof.
-    intros Se; unfold evaluate; cbv zeta.
+    intros Se; unfold evaluate, emitted_of; cbv zeta.
     assert (Ws : map win ps = windows q) by (unfold ps; rewrite map_map; apply map_id).
     assert (No : forall qs, all_alike es es' qs (map (fun _ => []) (map win qs)) (map (fun _ => []) (map win qs)))
       by (intros qs; induction qs as [|p qs IH]; cbn; [trivial|]; split; [apply alike_nothing|assumption]).

@@ -564,6 +564,7 @@ Section TimeShift.
     rewrite later_outputs, !map_map.
     apply map_ext_in; intros [r b] Hr; cbn [fst snd].
     apply outputs_in, reports_in_range in Hr; cbn [fst] in Hr.
+    unfold emitted_of; cbv zeta; rewrite !map_map; cbn [fst snd].
     change (fun x => a_sys (later_arrival x)) with a_sys.
     rewrite later_elements by (intros; apply later_dropped).
     unfold later_emitted; cbn [report triggered_by stamped late rows]; change (arrival (later_report r)) with (arrival r).

@@ -1,5 +1,5 @@
 (* Reads cases as JSON, one on a line, and writes for each a line with the reports of
-   Definitions.evaluate. Nothing is computed here: this file translates, and fails with a message. *)
+   Firings.evaluate_with. Nothing is computed here: this file translates, and fails with a message. *)
 open Definitions
 
 exception Malformed of string
@@ -160,6 +160,21 @@ let semantics case =
     horizon0 = end_of case;
     instant0 = choose "instant" ["close", AtClose; "evaluation", AtEvaluation; "trigger", AtTrigger; "eager", AtEager] case;
     lateness = allowed case }
+let firings case =
+  let count key = match field key case with Text "none" -> None | value -> Some (number value) in
+  { reported_windows = choose "reported_windows" ["active", Active; "every", Every] case;
+    exact_gap = choose "exact_gap" ["joins", Joins; "parts", Parts] case;
+    expired_session = choose "expired_session" ["gone", Gone; "joined", Joined] case;
+    session_border = choose "session_border" ["gap", AtGap; "last", AtLast; "next", AtNext] case;
+    early_count = count "early_count";
+    early_period = count "early_period";
+    panes0 = choose "panes" ["accumulating", Accumulating; "discarding", Discarding; "retracting", Retracting;
+                            "replacing", Replacing] case;
+    late_for = choose "late_for" ["stream", ForStream; "window", ForWindow; "nothing", ForNothing] case;
+    watermark_of = choose "watermark" ["greatest", Greatest; "punctuation", Punctuation; "none", Greatest] case;
+    watermark_delay = Option.value (count "watermark_delay") ~default:Z0;
+    expiry_rule = choose "expiry_rule" ["reached", Reached; "passed", Passed; "none", Reached] case;
+    clock0 = choose "clock" ["stream", OfStream; "key", OfKey] case }
 
 let key_part = function
   | Text "subject" -> Subject
@@ -169,7 +184,7 @@ let key_part = function
 let window case =
   { on = number (field "stream" case);
     kind0 = choose "kind" ["time", Time; "tuple", Tuple; "range", Range; "now", Now; "unbounded", Unbounded;
-                           "landmark", Landmark; "rows", Rows; "partition", Partition] case;
+                           "landmark", Landmark; "rows", Rows; "partition", Partition; "session", Session] case;
     size = (match field "size" case with Null -> Z0 | value -> number value);
     stated = option number (field "slide" case);
     unit0 = choose "unit" ["elements", PerElement; "triples", PerTriple] case;
@@ -203,7 +218,7 @@ let body case =
         try List.assoc (List.sort compare dataset) table
         with Not_found -> raise (Malformed "a dataset that the table does not have")
 
-let emitted one =
+let emitted ((one, is_taken_back), key) =
   let report = one.report0 in
   let z value = Number (write_number value) in
   let borders = function None -> Null | Some (o, c) -> List [z o; z c] in
@@ -211,11 +226,13 @@ let emitted one =
   Object ["t", z report.at_instant; "trigger", z one.triggered_by; "instant", z one.stamped;
           "windows", List (List.map borders report.shown);
           "contents", List (List.map content report.holding); "late", z one.late;
-          "rows", List (List.map (fun row -> List (List.map z row)) one.rows)]
+          "rows", List (List.map (fun row -> List (List.map z row)) one.rows);
+          "takes_back", Bool is_taken_back; "key", List (List.map z key)]
 let answer line =
   try
     let case = read_json line in
-    let reports = evaluate (body case) (semantics (field "semantics" case)) (query case)
+    let fields = field "semantics" case in
+    let reports = evaluate_with (body case) (semantics fields) (firings fields) (query case)
         (list element (field "elements" case)) in
     Object ["reports", List (List.map emitted reports)]
   with Malformed reason -> Object ["error", Text reason]

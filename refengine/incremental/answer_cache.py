@@ -22,7 +22,7 @@ from refengine.core.reports import ReportMaker, Step
 from refengine.core.values import Condition
 from refengine.core.window import Content, WindowView
 from refengine.incremental.algebra.body import MaintainedBody
-from refengine.incremental.algebra.nodes import Emit, MaintainedProjection, Solution
+from refengine.incremental.algebra.nodes import MaintainedProjection, Solution
 from refengine.incremental.algebra.paths import has_path
 from refengine.incremental.algebra.patterns import MaintainedBasicPattern
 from refengine.incremental.coverage import NotCovered
@@ -78,13 +78,10 @@ class SupportedSolutions:
         self.body = body
         self.times = times
         self.span = span
-        numbered = MaintainedBody(body, lambda row, count: None, has_numbers=True)
+        numbered = MaintainedBody(body, lambda row, count: None, collect=self._collect)
         # by basic graph pattern
-        self.solutions: list[list[SupportedSolution]] = []
-        for basic in numbered.basic_patterns:
-            collected: list[SupportedSolution] = []
-            basic.emit = _collect_into(collected, basic.width)
-            self.solutions.append(collected)
+        self.widths = [basic.width for basic in numbered.basic_patterns]
+        self.solutions: list[list[SupportedSolution]] = [[] for _ in self.widths]
 
         # by basic graph pattern: its solutions by their first element, sorted when they are first
         # asked for
@@ -142,23 +139,31 @@ class SupportedSolutions:
             for found in self._solutions_within(0, content)
         ]
 
+    def _collect(self, place: int, solution: Solution) -> None:
+        """Take a solution of a basic graph pattern, followed by the numbers of its elements."""
+        width = self.widths[place]
+        elements = cast("tuple[int, ...]", solution[width:])
+        self.solutions[place].append(
+            SupportedSolution(max(elements), min(elements), solution[:width], elements)
+        )
+
     def _reset_above(self) -> None:
         """Make anew what is above the basic graph patterns. It is fed with their solutions
         directly. `fed_content` is the content whose solutions it has: an empty one.
         """
         self.delta = AnswerDelta(is_set=False, has_baseline=False)
-        self.above = MaintainedBody(self.body, self.delta.change)
+        self.above = MaintainedBody(self.body, self.delta.change, is_fed=True)
         self.fed_content = range(0)
 
     def _feed(self, content: range) -> None:
         """Feed the solutions over a content to what is above the basic graph patterns, in place of
         those over the content before. Raises NotCovered.
         """
-        for place, basic in enumerate(self.above.basic_patterns):
+        for place, feed in sorted(self.above.feeds.items()):
             for found in self._solutions_only_in(place, self.fed_content, content):
-                basic.emit(found.solution, -1)
+                feed(found.solution, -1)
             for found in self._solutions_only_in(place, content, self.fed_content):
-                basic.emit(found.solution, 1)
+                feed(found.solution, 1)
         self.fed_content = content
         self.above.flush()
 
@@ -169,7 +174,7 @@ class SupportedSolutions:
         # its triples are followed by a number, of which its methods know nothing
         graph = numbered.graphs[DEFAULT_GRAPH]
         insert = cast("Callable[[NumberedTriple], None]", graph.insert)
-        forget = cast("Callable[[NumberedTriple], None]", graph.forget)
+        forget = cast("Callable[[NumberedTriple], None]", graph.retract)
         present = cast("Mapping[NumberedTriple, object]", graph.present)
         oldest = 0
         within_span: set[Triple] = set()
@@ -245,18 +250,6 @@ def is_one_basic_pattern(body: Body) -> bool:
     while isinstance(node, Filter):
         node = node.pattern
     return isinstance(node, Basic) and not has_path(node.triples)
-
-
-def _collect_into(collected: list[SupportedSolution], width: int) -> Emit:
-    """Return what takes solutions of `width` variables and then the numbers of elements."""
-
-    def collect(solution: Solution, count: int) -> None:
-        elements = cast("tuple[int, ...]", solution[width:])
-        collected.append(
-            SupportedSolution(max(elements), min(elements), solution[:width], elements)
-        )
-
-    return collect
 
 
 # The cache

@@ -180,6 +180,19 @@ def _streamed_window(query: Query, semantics: Semantics) -> Window:
         raise Unsupported(
             "a query with several windows needs its streams whole", rule="ENG-6", place="windows"
         )
+    if semantics.reported_windows.is_each:
+        raise Unsupported(
+            "where every window is reported, a stream must be given whole; "
+            "write reported_windows=active",
+            rule="ENG-6",
+            place="reported_windows",
+        )
+    if semantics.late_for.keeps_arrival_order:
+        raise Unsupported(
+            "a stream out of order must be given whole; write late_for=stream",
+            rule="ENG-6",
+            place="late_for",
+        )
     if isinstance(semantics.allowed_lateness, int):
         raise Unsupported(
             "a stream that is reordered must be given whole; write allowed_lateness=reject",

@@ -87,7 +87,11 @@ class IncrementalRun(Iterator[Report]):
 
     def _reports(self) -> Iterator[Report]:
         maker = ReportMaker(self.query, self.planned, self.answers)
+        is_unchanged_over = self.answers.is_unchanged_over
         for at in self._evaluations():
+            # most evaluations under content change: an element that changes no row
+            if maker.is_silent and is_unchanged_over(at.windows):
+                continue
             report = maker.report(at)
             if report is not None:
                 yield report

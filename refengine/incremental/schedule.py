@@ -21,6 +21,7 @@ from itertools import chain, islice, repeat
 from typing import Any
 
 from refengine.core import report, schedule, tick, window
+from refengine.core.evaluations import evaluation_groups
 from refengine.core.growing import first_after, first_from
 from refengine.core.moving import instants
 from refengine.core.plan import Plan
@@ -437,7 +438,7 @@ class ScheduleOfInstants(Schedule):
         self.is_after_close = Condition.CLOSE in semantics.report
 
     def groups(self) -> Iterator[Iterable[Evaluation]]:
-        """Yield the evaluations, grouped as `core.schedule.evaluation_groups` groups them. Raises
+        """Yield the evaluations, grouped as `core.evaluations.evaluation_groups` groups them. Raises
         TooManyReports.
         """
         if not self.begin():
@@ -502,7 +503,7 @@ def pass_over(arrivals: Iterator[object], count: int) -> None:
 
 
 def schedule_evaluations(planned: Plan, max_reports: int = MAX_REPORTS) -> Iterator[Evaluation]:
-    """Yield the evaluations of a plan in order, those of `core.schedule.evaluations`. Raises
+    """Yield the evaluations of a plan in order, those of `core.evaluations.evaluations`. Raises
     TooManyReports.
     """
     return chain.from_iterable(schedule_groups(planned, max_reports))
@@ -512,20 +513,28 @@ def schedule_groups(
     planned: Plan, max_reports: int = MAX_REPORTS
 ) -> Iterator[Iterable[Evaluation]]:
     """Yield the evaluations of a plan in groups. A group is either a `QuietStretch`, or has
-    evaluations of one arrival over the same contents, as in `core.schedule.evaluation_groups`.
+    evaluations of one arrival over the same contents, as in `core.evaluations.evaluation_groups`.
     Raises TooManyReports.
     """
-    return schedule_class(planned)(planned, max_reports).groups()
+    quicker = quicker_schedule(planned)
+    if quicker is None:
+        return evaluation_groups(planned, max_reports)
+    return quicker(planned, max_reports).groups()
 
 
-def schedule_class(planned: Plan) -> type[Schedule]:
-    """Return the quickest class that finds the evaluations of a plan."""
+def quicker_schedule(planned: Plan) -> type[Schedule] | None:
+    """Return the class that finds the evaluations of a plan more quickly than `core`; None if none
+    does.
+    """
     semantics = planned.semantics
+    is_of_active_windows = not semantics.reported_windows.is_each and not any(
+        view.spec.is_keyed or not view.is_in_order for view in planned.views
+    )
+    if semantics.tick.needs_batches or not is_of_active_windows:
+        return None
     is_of_changes = Condition.CHANGE in semantics.report
-    if semantics.tick.needs_batches:
-        return Schedule
     if is_of_changes and not semantics.change_baseline.is_of_last_report:
-        return Schedule
+        return None
     if any(condition.is_on_instants for condition in semantics.report):
         # ENG-3: where intervals go on over gaps, the error for too many reports counts stretches
         # that begin at any instant
@@ -533,7 +542,7 @@ def schedule_class(planned: Plan) -> type[Schedule]:
             view.ends is not None and view.frame and window.has_gaps(view.frame)
             for view in planned.views
         )
-        return Schedule if has_intervals_over_gaps else ScheduleOfInstants
+        return None if has_intervals_over_gaps else ScheduleOfInstants
     if is_of_changes and not semantics.change_scope.reads_graphs:
         return ScheduleOfChanges
-    return Schedule
+    return None

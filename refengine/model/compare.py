@@ -31,6 +31,8 @@ from refengine.model.xsd import (
 )
 
 TOLERANCE = {"double": 1e-9, "float": 1e-6, "decimal": 1e-17}
+# different whole numbers below this lie further apart than any margin of theirs
+WHOLE_NUMBERS_APART = 10**5
 LEAST_DECIMAL = Fraction(1, 10**18)  # two decimals may differ by so much, however small they are
 # characters of a literal that is read as a value: fewer than Python takes for an integer
 LONGEST = 4000
@@ -143,6 +145,13 @@ def maybe_near(x: Fraction | float, y: Fraction | float) -> bool:
     # no decimals; twice the tolerance is more than rounding takes away
     if isinstance(x, float) and isinstance(y, float):
         return abs(x - y) <= 2 * max(TOLERANCE.values()) * min(abs(x), abs(y)) < math.inf
+    if (
+        isinstance(x, Fraction)
+        and isinstance(y, Fraction)
+        and x.denominator == y.denominator == 1
+        and abs(x.numerator) < WHOLE_NUMBERS_APART
+    ):
+        return False
     if any(isinstance(value, float) and not math.isfinite(value) for value in (x, y)):
         return False
     return abs(Fraction(x) - Fraction(y)) <= margin(x)

@@ -23,7 +23,16 @@ from refengine.oracle.trial import RecordingToJudge
 
 T = TypeVar("T")
 # the fields of a semantics that decide a plan for one window, except those of its frame
-PLAN_FIELDS = ("closure", "slide", "close_rule", "horizon", "allowed_lateness")
+PLAN_FIELDS = (
+    "closure",
+    "slide",
+    "close_rule",
+    "horizon",
+    "allowed_lateness",
+    "late_for",
+    "watermark",
+    "watermark_delay",
+)
 
 
 def go_on() -> None:

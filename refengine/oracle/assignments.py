@@ -141,11 +141,11 @@ def _check_batches(planned: engine.Plan) -> None:
 def name_t0(planned: engine.Plan) -> Assignment:
     """Return a plan's semantics with its given t0 as an integer, and the class of this value alone.
     A policy or formula is replaced by the integer that it gives, unless it gives none, or several
-    windows each have a t0 of their own.
+    windows, or those of several keys, each have a t0 of their own.
     """
     semantics = planned.semantics
     t0 = semantics.t0 if isinstance(semantics.t0, int) else None
-    if t0 is None and len(planned.views) == 1:
+    if t0 is None and planned.has_one_window:
         t0 = planned.views[0].t0
     if t0 is None:
         return semantics, T0Class(0, 0, 0)

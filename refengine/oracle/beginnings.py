@@ -108,12 +108,12 @@ def find_t0_candidates(query: Query, planned: engine.Plan, t0: object) -> T0Cand
     known = {0}
     if query.registered is not None:
         known.add(query.registered)
-    if len(planned.views) == 1:
+    if planned.has_one_window:
         known |= {*_values_of_formulas(planned), *_beginnings(planned.views[0])}
     outside: list[int | T0] = sorted(t for t in known if t > hi)
     if shows_empty_windows(planned.semantics):
         outside = sorted(t for t in known if not lo <= t <= hi)
-    if len(planned.views) > 1:
+    if not planned.has_one_window:
         outside += [T0.FIRST, T0.REACH, *_formulas(planned.semantics)]
     return T0Candidates(lo, hi, tuple(outside))
 
@@ -126,7 +126,7 @@ def _range_without_loss(planned: engine.Plan) -> tuple[int, int]:
     With ω = 10, β = 5 and elements at 3 and 12 the range is from -11 to 3.
     """
     first_of = {
-        n: view.times[0] + view.spec.lag for n, view in enumerate(planned.views) if view.times
+        n: view.t1 + view.spec.lag for n, view in enumerate(planned.views) if view.t1 is not None
     }
     if not first_of:
         nothing_before = planned.own[-1] if planned.own else 0

@@ -44,13 +44,18 @@ def run_with_each_t0(
     run would come out otherwise. All values up to there are one class, and the next value that is
     tried is the one after it. Numbers in a result are those of the first value of the class; they
     may move with t0 (`core.moving.moved`). Raises Unsupported for more than T0_CLASS_BOUND classes.
+
+    Where every window is reported on its own (REP-14), or for each key (WIN-24), each value is a
+    class.
     """
     first = lo
+    is_keyed = any(view.spec.is_keyed for view in planned.views)
+    may_move = not planned.semantics.reported_windows.is_each and not is_keyed
     for _ in range(T0_CLASS_BOUND):
         if first > hi:
             return
-        room = Room(hi - first)
-        t0 = moving(first, room) if first < hi else first
+        room = Room(hi - first if may_move else 0)
+        t0 = moving(first, room) if room.most else first
         result = run(begin_at(planned, t0))
         last = first + room.most
         yield T0Class(last, first, last), result

@@ -16,7 +16,7 @@ from refengine.core.query import POSITIONS, Query, Window, WindowKind
 from refengine.core.semantics import Semantics
 from refengine.core.values import T0
 from refengine.model.elements import Element, Stream, Triple
-from refengine.model.errors import InvalidQuery
+from refengine.model.errors import InvalidQuery, require
 from refengine.strategies.arguments import check_argument, pick, take_several
 from refengine.strategies.payloads import SUBJECTS, Graph, Strategy, graphs, triples
 from refengine.strategies.questions import extent_of
@@ -149,6 +149,11 @@ def inputs(
     before = None
     if semantics and isinstance(semantics.allowed_lateness, int):
         late = semantics.allowed_lateness + 2
+        if semantics.late_for.is_window:
+            # so late that windows have expired, and the delay of the watermark with it
+            late += require(semantics.watermark_delay) + extent_of(query.windows[0])[0]
+    elif semantics and semantics.late_for.keeps_arrival_order:
+        late = 2 + max(extent_of(window)[0] for window in query.windows)
     if semantics and isinstance(semantics.horizon, int):
         before = semantics.horizon
     has_batches = semantics is not None and semantics.tick.needs_batches

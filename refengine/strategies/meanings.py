@@ -28,9 +28,16 @@ from refengine.core.semantics import (
 from refengine.core.values import (
     R2S,
     AllowedLateness,
+    ChangeBaseline,
+    CloseRule,
     Condition,
     Consumption,
+    Empty,
+    ExpirySeen,
+    LateFor,
     MissedInstants,
+    Panes,
+    Tick,
     Trigger,
     is_formula,
 )
@@ -56,12 +63,27 @@ REPORTS = tuple(
     frozenset(report) for size in range(1, 5) for report in combinations(Condition, size)
 )
 # Fields whose values mean something only with one another (SEM-2, QRY-5); no field is in two
-# groups, and none refers to a later one.
+# groups, and none refers to a later one. All refer to `reported_windows`.
 GROUPS = (
     ("t0", "offset", "closure"),
     ("r2s", "base"),
     ("report", "period", "anchor", "missed_instants"),
     ("trigger",),
+    (
+        "late_for",
+        "watermark",
+        "watermark_delay",
+        "expiry_rule",
+        "allowed_lateness",
+        "close_rule",
+        "tick",
+    ),
+    ("early_count",),
+    ("early_period",),
+    ("panes",),
+    ("change_baseline",),
+    ("expiry_seen",),
+    ("empty",),
 )
 NEUTRAL = {
     "t0": 0,
@@ -74,7 +96,19 @@ NEUTRAL = {
     "anchor": None,
     "missed_instants": MissedInstants.ALL,
     "trigger": Trigger.ANY,
+    "late_for": LateFor.STREAM,
+    "watermark": None,
+    "watermark_delay": None,
+    "expiry_rule": None,
     "allowed_lateness": AllowedLateness.REJECT,
+    "close_rule": CloseRule.REACHED,
+    "tick": Tick.TUPLE,
+    "early_count": None,
+    "early_period": None,
+    "panes": Panes.ACCUMULATING,
+    "change_baseline": ChangeBaseline.LAST,
+    "expiry_seen": ExpirySeen.REPLAYED,
+    "empty": Empty.EMIT,
     "consumption": Consumption.UNRESTRICTED,
 }
 # What elements can be consumed under (SEM-2)
@@ -114,13 +148,42 @@ def semantics(query: Query | None = None, /, **fields: Any) -> Strategy[Semantic
     choices = {name: _choices(name, fields.get(name, UNKNOWN)) for name in FIELDS}
     asked = query and _meaning_of(query)
     coupled = tuple(choices[name] for group in GROUPS for name in group)
-    legal = _legal(asked, coupled)
+    ways: list[_Way] = []
+    refused: InvalidSemantics | InvalidQuery | None = None
+    for reported in choices["reported_windows"]:
+        try:
+            legal = _legal(asked, coupled, reported)
+            ways.append(_way(query, choices["consumption"], reported, legal))
+        except (InvalidSemantics, InvalidQuery) as error:
+            refused = refused or error
+    if refused is not None and not ways:
+        raise refused
+    return _semantics(choices, ways, scale)
+
+
+class _Way(NamedTuple):
+    """What may be drawn for one value of `reported_windows`: the values of `consumption`, and the
+    legal values of each group of fields: all, and those under which elements can be consumed.
+    """
+
+    reported: object
+    consumptions: Values
+    legal: Sequence[list[Values]]
+    consuming: Sequence[list[Values]]
+
+
+def _way(
+    query: Query | None, consumptions: Values, reported: object, legal: Sequence[list[Values]]
+) -> _Way:
+    """Return what may be drawn for one value of `reported_windows`. Raises InvalidSemantics if no
+    value of `consumption` means something.
+    """
     consuming = [
         [shape for shape in shapes if _is_consuming(group, shape)]
         for group, shapes in zip(GROUPS, legal, strict=True)
     ]
-    consumptions = _consumptions(query, choices["consumption"], all(consuming))
-    return _semantics(choices, consumptions, (legal, consuming), scale)
+    possible = _consumptions(query, consumptions, all(consuming))
+    return _Way(reported, possible, legal, consuming)
 
 
 def _is_consuming(group: Sequence[str], shape: Values) -> bool:
@@ -154,6 +217,8 @@ class _WindowMeaning(NamedTuple):
 
     kind: WindowKind
     triggers: bool
+    lag: int
+    is_keyed: bool
 
 
 class _QueryMeaning(NamedTuple):
@@ -165,15 +230,19 @@ class _QueryMeaning(NamedTuple):
 
 
 def _meaning_of(query: Query) -> _QueryMeaning:
-    """Return what QRY-5 looks at. Windows of one kind count once, except tuple-based ones, of which
-    a query has only one. Every window has a trigger if any has, and every registration is at 0.
+    """Return what QRY-5 looks at. Of windows of one kind alone two count. Every window has a
+    trigger or a lag if any has, and every registration is at 0.
     """
-    kinds: Iterable[WindowKind] = [window.kind for window in query.windows]
-    if WindowKind.TUPLE not in kinds:
-        kinds = dict.fromkeys(kinds)
+    kinds = [window.kind for window in query.windows]
+    if len(set(kinds)) > 1 and WindowKind.TUPLE not in kinds:
+        kinds = list(dict.fromkeys(kinds))
+    else:
+        kinds = kinds[:2]
     has_trigger = any(window.triggers for window in query.windows)
+    lag = int(any(window.lag for window in query.windows))
     registered = None if query.registered is None else 0
-    windows = tuple(_WindowMeaning(kind, has_trigger) for kind in kinds)
+    is_keyed = any(window.is_keyed for window in query.windows)
+    windows = tuple(_WindowMeaning(kind, has_trigger, lag, is_keyed) for kind in kinds)
     return _QueryMeaning(windows, query.r2s, registered)
 
 
@@ -181,16 +250,19 @@ def _meaning_of(query: Query) -> _QueryMeaning:
 def _semantics(
     draw: st.DrawFn,
     choices: Mapping[str, Values],
-    consumptions: Values,
-    shapes: tuple[Sequence[list[Values]], Sequence[list[Values]]],
+    ways: Sequence[_Way],
     scale: int,
 ) -> Semantics:
-    """`shapes` are the legal values of each group of fields: all, and those under which elements
-    can be consumed.
-    """
-    values = {"consumption": _draw_value(draw, "consumption", consumptions)}
+    """`ways` are those of the values of `reported_windows` that mean something."""
+    way = ways[0]
+    if len(ways) > 1:
+        way = draw(st.sampled_from(ways))
+    values = {
+        "reported_windows": way.reported,
+        "consumption": _draw_value(draw, "consumption", way.consumptions),
+    }
     is_consuming = _uses_up_elements(values["consumption"])
-    for group, legal in zip(GROUPS, shapes[is_consuming], strict=True):
+    for group, legal in zip(GROUPS, way.consuming if is_consuming else way.legal, strict=True):
         for position, name in enumerate(group):
             possible = tuple(dict.fromkeys(shape[position] for shape in legal))
             values[name] = _draw_value(draw, name, possible)
@@ -201,7 +273,10 @@ def _semantics(
         if name not in values
     }
     ranges = {name: Between(lo * scale, hi * scale) for name, (lo, hi) in RANGES.items()} | {
-        "period": Between(1, max(2, scale // 2))
+        "period": Between(1, max(2, scale // 2)),
+        "early_period": Between(1, max(2, scale // 2)),
+        "early_count": Between(1, 4),
+        "watermark_delay": Between(0, max(3, scale // 4)),
     }
     fields: dict[str, Any] = {}
     for name, value in values.items():
@@ -248,14 +323,16 @@ def _choices(name: str, value: object) -> Values:
 
 
 @lru_cache(maxsize=1024)
-def _legal(query: _QueryMeaning | None, choices: tuple[Values, ...]) -> list[list[Values]]:
-    """Return for each group the combinations of values that mean something, given that those of the
-    groups before do. `choices` are those of the groups' fields: no rule of SEM-2 and QRY-5 looks at
-    another field.
+def _legal(
+    query: _QueryMeaning | None, choices: tuple[Values, ...], reported: object
+) -> list[list[Values]]:
+    """Return for each group the combinations of values that mean something beside a value of
+    `reported_windows`, given that those of the groups before do. `choices` are those of the groups'
+    fields: no rule of SEM-2 and QRY-5 looks at another field.
     """
     names = [name for group in GROUPS for name in group]
     of = dict(zip(names, choices, strict=True))
-    base = {name: _example(values[0]) for name, values in of.items()} | NEUTRAL
+    base = NEUTRAL | {"reported_windows": reported}
     found: list[list[Values]] = []
     for group in GROUPS:
         asked = query

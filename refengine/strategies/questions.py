@@ -25,6 +25,7 @@ from refengine.core.query import (
     WindowKind,
 )
 from refengine.core.values import R2S
+from refengine.model.errors import require
 from refengine.strategies.arguments import (
     check_argument,
     index_below,
@@ -69,7 +70,12 @@ class ChoicesKeywords(TypedDict, total=False):
 
 
 def extent_of(window: Window) -> tuple[int, int]:
-    """Return ω and β where they are spans of time."""
+    """Return ω and β where they are spans of time; of a session its gap and half of it, so that
+    elements come exactly a gap apart, and one between two.
+    """
+    if window.kind is WindowKind.SESSION:
+        gap = require(window.size)
+        return gap, (gap + 1) // 2
     if window.kind not in (WindowKind.TIME, WindowKind.RANGE):
         return 0, 1
     return window.span, window.step
@@ -206,6 +212,8 @@ def _slides(size: int) -> Strategy[int]:
     )
 
 
+# kinds whose windows are the only one of their query (QRY-5)
+ALONE = frozenset({WindowKind.TUPLE, WindowKind.SESSION})
 STREAMS = ("s", "http://example.org/streams/r")
 NAMES = ("urn:w1", "urn:w2", "http://example.org/windows#w3")
 
@@ -228,11 +236,12 @@ class QueryChoices(WindowChoices):
 
 @dataclass(frozen=True)
 class Beside:
-    """What a query has beside its windows: strategies of its operator and of when it is registered;
-    the forms that its body may have; and a strategy of its body, None for one of `bodies`.
+    """What a query has beside its windows: the operators that it may have; a strategy of when it is
+    registered; the forms that its body may have; and a strategy of its body, None for one of
+    `bodies`.
     """
 
-    operator: Strategy[R2S | None]
+    operators: Sequence[R2S | None]
     registered: Strategy[int | None]
     forms: Sequence[Form]
     body: Strategy[Body] | None
@@ -250,7 +259,8 @@ def queries(
     **options: Unpack[QueryKeywords],
 ) -> Strategy[Query]:
     """Return queries that are valid as they are: `min_windows` to `max_windows` windows as
-    `windows` draws them (a tuple-based one alone, QRY-5; no two of one name, QRY-4), over some of
+    `windows` draws them (a tuple-based one or a session alone, QRY-5; no two of one name, QRY-4;
+    a session with no operator or Rstream, REP-14), over some of
     the streams, whose names are words or absolute IRIs; a body as `bodies` draws it, which reads
     the named windows; an operator of `r2s`; and `registered`, by default sometimes an instant.
     `options` are the keywords of `windows` (`streams`, `sizes`, `slides`, `lags`, `units`, `keys`,
@@ -265,9 +275,10 @@ def queries(
     >>> test_a_body_is_what_its_text_says()
     """
     possible = [WindowKind(kind) for kind in take_choices("kinds", kinds)]
-    if min_windows > 1 and set(possible) == {WindowKind.TUPLE}:
+    if min_windows > 1 and ALONE.issuperset(possible):
         raise InvalidArgument(
-            "a tuple-based window is the only one of its query (QRY-5); write min_windows=1"
+            f"a window of kind {possible[0]} is the only one of its query (QRY-5); "
+            "write min_windows=1"
         )
     possible_names = take_in_order("names", names)
     choices = normalize_choices(QueryChoices(**options))
@@ -277,6 +288,12 @@ def queries(
     operators = [
         None if operator is None else R2S(operator) for operator in take_choices("r2s", r2s)
     ]
+    if not any(map(_emits_whole_answers, operators)):
+        possible = [kind for kind in possible if kind is not WindowKind.SESSION]
+        if not possible:
+            raise InvalidArgument(
+                f"a session has no {operators[0]} (REP-14); write r2s=[None, 'Rstream']"
+            )
     if registered is None:
         registered = st.sampled_from([None, 0, 5, -1])
     return _queries(
@@ -284,8 +301,13 @@ def queries(
         st.integers(min_windows, max_windows),
         possible_names,
         choices,
-        Beside(st.sampled_from(operators), registered, forms, bodies),
+        Beside(operators, registered, forms, bodies),
     )
+
+
+def _emits_whole_answers(operator: R2S | None) -> bool:
+    """Return whether a query with an operator, or with none, may have a session (REP-14)."""
+    return operator is None or operator.emits_whole_answers
 
 
 @st.composite
@@ -297,7 +319,7 @@ def _queries(
     choices: QueryChoices,
     beside: Beside,
 ) -> Query:
-    joinable = [kind for kind in kinds if kind is not WindowKind.TUPLE]
+    joinable = [kind for kind in kinds if kind not in ALONE]
     count = 1
     if joinable:
         count = draw(counts)
@@ -312,4 +334,8 @@ def _queries(
     if bodies is None:
         bodies = bodies_of_forms(named, beside.forms, choices.graph_variable)
     body = draw(bodies)
-    return Query(tuple(found), body, draw(beside.operator), draw(beside.registered))
+    operators = beside.operators
+    if found[0].kind is WindowKind.SESSION:
+        operators = [each for each in operators if _emits_whole_answers(each)]
+    operator = draw(st.sampled_from(operators))
+    return Query(tuple(found), body, operator, draw(beside.registered))

@@ -16,6 +16,7 @@ import pytest
 import refengine
 from refengine import cli
 from refengine.__main__ import main
+from refengine.core.query import WindowKind
 
 ROOT = Path(__file__).parents[2]
 # the last line on standard error, where three windows have an element each
@@ -152,9 +153,9 @@ def test_bad_semantics(files, capsys, words, reason):
         ),
         (QUERY.replace("slide", "slid"), 2, "unknown key 'slid'; did you mean 'slide'?"),
         (
-            QUERY.replace('"time"', '"session"'),
+            QUERY.replace('"time"', '"hopping"'),
             2,
-            "kind must be one of time, tuple, range, now, unbounded, landmark, rows, partition",
+            f"kind must be one of {', '.join(WindowKind)}",
         ),
         (QUERY.replace('"time"', '"rows"'), 2, "QRY-5: no window has borders; write closure=none"),
         (QUERY.replace("SELECT", "SELEKT"), 2, "body line 1 column 1: QRY-1: not SPARQL 1.1"),
@@ -335,6 +336,33 @@ def test_a_query_is_rendered(files, capsys):
     assert run(files, "t0=0", "--dialect", "csparql", query="again") == 0
 
 
+def test_a_query_is_compiled(files, capsys):
+    """The module says what is done with a triple of the pattern, and with its row, in the query's
+    names; it is Python.
+    """
+    assert main(["compile", str(files / "q.toml")]) == 0
+    printed = capsys.readouterr().out
+    compile(printed, "module", "exec")
+    assert "def follow(change, body):" in printed
+    for line in (
+        "# R2R-1 Insert a triple with :p; one that is there already changes nothing",
+        "# R2R-2 SELECT: the row",
+        "row = (('x', v_x),)",
+    ):
+        assert line in map(str.strip, printed.splitlines())
+    (files / "q.csparql").write_text(CSPARQL)
+    assert main(["compile", str(files / "q.csparql"), "--dialect", "csparql"]) == 0
+    assert capsys.readouterr().out == printed
+
+
+def test_what_is_not_covered_is_not_compiled(files, capsys):
+    text = (files / "q.toml").read_text().replace("?x <urn:p> ?y", "BIND(NOW() AS ?x)")
+    (files / "now.toml").write_text(text)
+    assert main(["compile", str(files / "now.toml")]) == 3
+    error = capsys.readouterr().err
+    assert "ENG-6" in error and "does not cover NOW()" in error
+
+
 def test_what_cannot_be_rendered_is_unsupported(files, capsys):
     (files / "q.toml").write_text(QUERY + 'r2s = "Istream"\n')
     assert (
@@ -459,7 +487,7 @@ def test_profiles_are_a_table_with_sources(capsys):
     assert {"csparql", "yasper", "esper", "etalis", "spark-1.6"} <= {
         row["profile"] for row in table
     }
-    assert all(row["source"] and len(row) == 25 for row in table)
+    assert all(row["source"] and len(row) == 37 for row in table)
 
 
 def test_an_order_that_was_not_recorded_is_said(tmp_path, capsys):

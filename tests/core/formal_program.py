@@ -16,13 +16,14 @@ from refengine.core.semantics import Semantics, show
 from refengine.model.elements import Bag, Dataset
 from refengine.sparql.algebra import TriplePattern, Variable, without_path
 
-DEFINITIONS = FOLDER / "Definitions.v"
+DEFINITIONS = (FOLDER / "Definitions.v", FOLDER / "Firings.v")
 POSITIONS = ("subject", "predicate", "object")
 
 
 class Shown(NamedTuple):
     """A report: the instants of evaluation, trigger and output, the borders of each window, the
-    `sys` of the elements that each holds, the number of late elements, and the rows, sorted.
+    `sys` of the elements that each holds, the number of late elements, the rows, sorted,
+    whether they are taken back, and the key.
     """
 
     t: int
@@ -32,6 +33,8 @@ class Shown(NamedTuple):
     contents: tuple[tuple[int, ...], ...]
     late: int
     rows: tuple[tuple[int, ...], ...]
+    takes_back: bool
+    key: tuple[int, ...]
 
 
 @dataclass
@@ -84,6 +87,8 @@ def shown(reply: Mapping[str, Any]) -> list[Shown]:
             tuple(map(tuple, report["contents"])),
             report["late"],
             tuple(sorted(map(tuple, report["rows"]))),
+            report["takes_back"],
+            tuple(report["key"]),
         )
         for report in reply["reports"]
     ]

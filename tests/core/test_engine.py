@@ -10,7 +10,7 @@ import pytest
 
 from refengine import InvalidQuery, evaluate, from_table, profile, row, stream
 from refengine.core import engine
-from refengine.core.schedule import evaluations
+from refengine.core.evaluations import evaluations
 from refengine.core.silence import notes_on_hidden_ranges
 from refengine.model.errors import TooManyReports
 

@@ -45,6 +45,7 @@ from refengine.core.values import (
     Base,
     ChangeBaseline,
     ChangeScope,
+    Clock,
     CloseRule,
     Closure,
     Collection,
@@ -52,13 +53,21 @@ from refengine.core.values import (
     Consumption,
     Empty,
     End,
+    ExactGap,
+    ExpiredSession,
+    ExpiryRule,
     ExpirySeen,
     Instant,
+    LateFor,
     MissedInstants,
+    Panes,
     Partial,
+    ReportedWindows,
+    SessionBorder,
     Slide,
     Tick,
     Trigger,
+    Watermark,
     is_formula,
 )
 from refengine.enumeration import Enumeration
@@ -105,23 +114,42 @@ STATIC = [
 ]
 KEYS = [("subject",), ("object",), ("urn:p",), ("subject", "urn:p"), ("predicate",)]
 REPORTS = [frozenset(report) for size in range(1, 5) for report in combinations(Condition, size)]
-KINDS = [kind for kind in WindowKind if kind is not WindowKind.TUPLE]
+KINDS = [kind for kind in WindowKind if kind not in (WindowKind.TUPLE, WindowKind.SESSION)]
 CLOSING = Semantics(
     **PLAIN | {"t0": 0, "closure": "[)", "report": "window-close,non-empty", "tick": "tuple"},
     empty="emit",
     horizon="flush",
     instant="close",
 )
+NOT_EACH = {
+    name: PLAIN[name]
+    for name in (
+        "exact_gap",
+        "expired_session",
+        "session_border",
+        "reported_windows",
+        "early_count",
+        "early_period",
+        "panes",
+        "late_for",
+        "watermark",
+        "watermark_delay",
+        "expiry_rule",
+        "clock",
+    )
+}
 INTEGERS = {"offset": (-3, 9), "period": (1, 4), "anchor": (-3, 3)}
 CHOICES: dict[str, object] = {
     **{
         name: [value for value in kind if name != "t0" or not is_formula(value)]
         for name, kind in ENUMS.items()
         if name != "consumption"  # R2R, as a body is: test_consumption.py draws it
+        and name not in NOT_EACH  # test_each_window.py draws them
     },
     "report": REPORTS,
     "period": range(1, 5),
-    "kind": WindowKind,
+    "kind": [kind for kind in WindowKind if kind is not WindowKind.SESSION],
+    "late_for": [LateFor.STREAM, LateFor.NOTHING],
     "stated": [None, *R2S],
     "windows": range(1, 4),
     "unit": Unit,
@@ -232,7 +260,7 @@ def draw_stream(
     batches = (
         [1 + b for b in accumulate(rng.randint(0, 2) for _ in apps)] if batched else [None] * length
     )
-    pool = KEYED if any(w.kind is WindowKind.PARTITION for w in windows) else GRAPHS
+    pool = KEYED if any(w.by for w in windows) else GRAPHS
     long = rng.choice((False, True))
     ends = [app + rng.choice((0, 0, 1, 3, 7)) if long else None for app in apps]
     drawn = [rng.choice(pool) for _ in apps]
@@ -267,11 +295,17 @@ def draw_case(rng: Random) -> Case:
     }
     ordered = disorder is AllowedLateness.REJECT
     streams = {name: draw_stream(rng, over[name], near, ordered, batched) for name in over}
+    if disorder is AllowedLateness.REJECT and not alone and rng.randint(0, 3) == 0:
+        not_each = {**NOT_EACH, "late_for": LateFor.NOTHING}
+        streams = {name: draw_stream(rng, over[name], near, False, batched) for name in over}
+    else:
+        not_each = NOT_EACH
     apps = [element.app for elements in streams.values() for element in elements]
     after = rng.randint(1, 12) + max(apps, default=near)
     of_instants = report & {Condition.CLOSE, Condition.PERIODIC}
     is_marked = any(window.triggers for window in windows)
     semantics = Semantics(
+        **not_each,
         t0=t0,
         offset=rng.randint(-3, 9) if t0 is T0.EPOCH else None,
         closure=member(Closure) if any(window.kind in BORDERED for window in windows) else None,
@@ -308,6 +342,74 @@ def draw_case(rng: Random) -> Case:
     )
 
 
+def draw_case_of_each_window(rng: Random) -> Case:
+    """A query of one window, under a semantics by which each window is reported on its own."""
+    near = rng.randint(-8, 8)
+    kind = rng.choice((WindowKind.TIME, WindowKind.SESSION))
+    slide = rng.randint(1, 8) if kind is WindowKind.TIME else None
+    by = () if rng.randint(0, 4) else rng.choice(KEYS)
+    windows = (Window("s", kind, rng.randint(1, 6), slide, by=by),)
+
+    def member(kind: Iterable[object]) -> object:
+        return rng.choice(list(kind))
+
+    late_for = rng.choice((LateFor.STREAM, LateFor.WINDOW))
+    is_window = late_for is LateFor.WINDOW
+    ticks = (Tick.TUPLE, Tick.TIME) if is_window else tuple(Tick)
+    disorder = rng.choice((AllowedLateness.REJECT, rng.randint(0, 5)))
+    if is_window:
+        disorder = rng.choice((0, 0, rng.randint(0, 8)))
+    elements = draw_stream(
+        rng, windows, near, disorder is AllowedLateness.REJECT, batched=rng.choice((False, True))
+    )
+    tick = member(ticks if all(e.batch is not None for e in elements) else ticks[:2])
+    report = member(REPORTS)
+    t0 = rng.choice([near, near, T0.FIRST, T0.REACH, T0.EPOCH])
+    after = rng.randint(1, 12) + max((e.app for e in elements), default=near)
+    semantics = Semantics(
+        t0=t0,
+        offset=rng.randint(-3, 9) if t0 is T0.EPOCH else None,
+        closure=member(Closure) if kind is WindowKind.TIME else Closure.RIGHT_OPEN,
+        slide=member(Slide),
+        partial=member(Partial),
+        exact_gap=member(ExactGap),
+        expired_session=member(ExpiredSession),
+        session_border=member(SessionBorder),
+        report=report,
+        close_rule=CloseRule.REACHED if is_window else member(CloseRule),
+        period=rng.randint(1, 4) if Condition.PERIODIC in report else None,
+        anchor=rng.choice((rng.randint(-3, 3), member(Anchor)))
+        if Condition.PERIODIC in report
+        else None,
+        change_baseline=ChangeBaseline.LAST,
+        change_scope=member(ChangeScope),
+        expiry_seen=ExpirySeen.REPLAYED,
+        missed_instants=MissedInstants.ALL,
+        tick=tick,
+        trigger=Trigger.ANY,
+        reported_windows=ReportedWindows.EVERY,
+        early_count=rng.choice((None, None, rng.randint(1, 3))),
+        early_period=rng.choice((None, None, rng.randint(1, 4))),
+        panes=member(Panes),
+        collection=member(Collection),
+        consumption=Consumption.UNRESTRICTED,
+        r2s=R2S.RSTREAM,
+        base=None,
+        empty=member((Empty.EMIT, Empty.SUPPRESS)),
+        horizon=rng.choice((End.NONE, End.FLUSH, End.FLUSH, after)),
+        instant=member(Instant),
+        allowed_lateness=disorder,
+        late_for=late_for,
+        watermark=member([Watermark.GREATEST, *Watermark]) if is_window else None,
+        watermark_delay=rng.choice((0, 0, rng.randint(0, 4))) if is_window else None,
+        expiry_rule=member(ExpiryRule) if is_window else None,
+        clock=member(Clock),
+    )
+    answer = rng.choice((objects, count))
+    query = Query(windows, BODIES[answer])
+    return Case(query, {"s": elements, "r": Stream(())}, semantics, rng.choice(STATIC), answer)
+
+
 CASES = st.randoms(use_true_random=False).map(draw_case)
 
 
@@ -315,7 +417,7 @@ def windows(case: Case) -> Iterator[tuple]:
     """What the engine reports, before any query is asked."""
     plan = engine.plan(case.query, case.streams, case.semantics)
     return (
-        (e.t, e.arrival, tuple((w.n, tuple(w.content)) for w in e.windows))
+        (e.t, e.arrival, tuple((w.n, tuple(w.content), w.key) for w in e.windows), e.takes_back)
         for e in engine.evaluations(plan)
     )
 
@@ -339,7 +441,15 @@ def relations(case: Case) -> Iterator[EmittedRelation]:
             for index, content in zip(indices, r.contents, strict=True)
         )
         yield EmittedRelation(
-            r.evaluation, r.trigger, tuple(r.windows), r.instant, contents, r.late, r.relation.rows
+            r.evaluation,
+            r.trigger,
+            tuple(r.windows),
+            r.instant,
+            contents,
+            r.late,
+            r.relation.rows,
+            r.takes_back,
+            r.key,
         )
 
 
@@ -348,7 +458,8 @@ def numbered(reported: QueryReport) -> tuple:
     return (
         reported.t,
         reported.arrival,
-        tuple((held.number, held.content) for held in reported.windows),
+        tuple((held.number, held.content, held.key) for held in reported.windows),
+        reported.takes_back,
     )
 
 
@@ -1129,8 +1240,8 @@ def test_a_gap_costs_nothing(kind: WindowKind, closure: Closure, report: str, ga
     late = reports(window, apart(SPARSE), semantics)  # visiting every instant would take days
     early = reports(window, apart([app - EPOCH for app in SPARSE]), semantics)
     renumbered = [
-        (t + EPOCH, k, tuple((n + EPOCH // 1000, content) for n, content in held))
-        for t, k, held in early
+        (t + EPOCH, k, tuple((n + EPOCH // 1000, *more) for n, *more in held), takes_back)
+        for t, k, held, takes_back in early
     ]
     assert late[len(late) - len(renumbered) :] == renumbered != []
 

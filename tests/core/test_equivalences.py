@@ -212,10 +212,12 @@ def sides(draw: st.DrawFn) -> Side:
         Query((window,), BODY),
         t0=t0,
         slide="stated",
+        reported_windows="active",
         tick=OneOf((Tick.TUPLE, Tick.TIME)),
         horizon=last + draw(st.integers(1, 12)),
         instant="evaluation",
         allowed_lateness="reject",
+        late_for="stream",
     )
     return Side(window, stream, draw(drawn))
 

@@ -16,10 +16,17 @@ from typing import Any, NamedTuple
 import pytest
 from conftest import PROFILE, needs_commands
 from formal_program import Numbers, Shown, build, case_of, shown
-from test_enumeration import Case, EmittedRelation, draw_case, enumerated, relations
+from test_enumeration import (
+    Case,
+    EmittedRelation,
+    draw_case,
+    draw_case_of_each_window,
+    enumerated,
+    relations,
+)
 
 from conformance import corpus
-from conformance.certificates.formal import COMMANDS, ask
+from conformance.certificates.formal import COMMANDS, ask, compile_program
 from refengine import Query, evaluate
 from refengine.core import engine
 from refengine.core.query import patterns_of
@@ -140,7 +147,9 @@ def as_shown(case: Case, emitted: Iterable[EmittedRelation], numbers: Numbers) -
             for window, content in zip(case.query.windows, one.contents, strict=True)
         )
         rows = numbers.rows(one.rows, case.query.body.variables)
-        yield Shown(one.t, one.trigger, one.instant, one.borders, contents, one.late, rows)
+        key = tuple(map(numbers.of, one.key))
+        fixed = (one.t, one.trigger, one.instant, one.borders, contents, one.late, rows)
+        yield Shown(*fixed, one.takes_back, key)
 
 
 def test_program_enumeration_and_engine_agree(program: Path):
@@ -159,6 +168,100 @@ def test_program_enumeration_and_engine_agree(program: Path):
                 different.append((case, said))
     assert not different, different[0]
     assert 2 * reporting > DRAWS
+
+
+def of_each_window(program: Path, count: int) -> Iterator[tuple[list[Shown], list[Shown]]]:
+    """Yield what the enumeration and what a program says, of draws in which each window is reported
+    on its own.
+    """
+    cases = [draw_case_of_each_window(Random(number)) for number in range(count)]
+    numbers = [numbers_with_counts() for _ in cases]
+    replies = ask(program, map(written, cases, numbers))
+    for case, own, reply in zip(cases, numbers, replies, strict=True):
+        emitted = enumerated(case).emitted(case.answer, case.query.r2s)
+        yield list(as_shown(case, emitted, own)), shown(reply)
+
+
+def test_program_and_enumeration_agree_on_windows_on_their_own(program: Path):
+    """MOD-5, WIN-22, WIN-23, REP-14 to REP-16: over draws of these alone."""
+    said = list(of_each_window(program, DRAWS))
+    assert not [pair for pair in said if pair[0] != pair[1]]
+    assert 2 * sum(bool(reports) for reports, _ in said) > len(said)
+    assert any(report.takes_back for reports, _ in said for report in reports)
+
+
+class WrongFiring(NamedTuple):
+    """What is written instead in `Firings.v`."""
+
+    rule: str
+    written: str
+    instead: str
+
+
+WRONG_FIRINGS = [
+    WrongFiring("MOD-5.1", "Some (maximum xs x - delay)", "Some (maximum xs x)"),
+    WrongFiring("MOD-5.2", "watermark (before ++ [e])", "watermark [e]"),
+    WrongFiring("MOD-5.3", "ForStream, Time => app (snd x) <=? t", "_, Time => app (snd x) <=? t"),
+    WrongFiring("MOD-5.4", "(sys b <? sys a) ||", "(app b <? app a) ||"),
+    WrongFiring("MOD-5.5", "ForWindow, Punctuation => is_empty (graph e) |", ""),
+    WrongFiring("WIN-22.1", "Passed => due <? w", "Passed => due <=? w"),
+    WrongFiring("WIN-22.2", "Some grace => grace", "Some grace => 0"),
+    WrongFiring("WIN-22.3", "last + 1 + match", "last + match"),
+    WrongFiring("WIN-23.1", "Joins => apart <=? size w", "Joins => apart <? size w"),
+    WrongFiring("WIN-23.2", "Joined => true | Gone", "Joined | Gone"),
+    WrongFiring("WIN-23.3", "(session_last joined)", "(session_last [e])"),
+    WrongFiring("WIN-23.4", "AtNext => 1", "AtNext => 0"),
+    WrongFiring(
+        "WIN-23.5", "map until c with [] => 0 | x :: xs", "map app c with [] => 0 | x :: xs"
+    ),
+    WrongFiring("WIN-23.6", "(stream e =? on w) && is_near (held h) e", "false"),
+    WrongFiring("WIN-23.7", "ForStream, Time => app", "ForStream, _ => app"),
+    WrongFiring("WIN-24.1", "OfStream, _ => [aside e]", "OfStream, _ => []"),
+    WrongFiring("WIN-24.2", "arrival (fst (fst b)) <? arrival (fst (fst a))", "false"),
+    WrongFiring("WIN-24.3", "ks ++ [key w e]", "key w e :: ks"),
+    WrongFiring("REP-14.1", "ForWindow => t + watermark_delay f", "ForWindow => t"),
+    WrongFiring("REP-14.2", "(t =? start) && (held_last", "(held_last"),
+    WrongFiring("REP-14.3", "existsb (fun e => negb (is_in old e)) (held h)", "true"),
+    WrongFiring("REP-14.4", "window_close s) || late ||", "window_close s) ||"),
+    WrongFiring(
+        "REP-14.5", "(shown_content m h)) &&", "(flat_map held (filter (fun _ => true) m))) &&"
+    ),
+    WrongFiring("REP-14.6", "(s0_at s p o <=? held_last h)", "true"),
+    WrongFiring("REP-15.1", "n <=? Z.of_nat", "n <? Z.of_nat"),
+    WrongFiring("REP-15.2", "- Z.of_nat (length (shown_content m h))", ""),
+    WrongFiring("REP-15.3", "border s t mod λ", "t mod λ"),
+    WrongFiring("REP-15.4", " && (t <? own s [p] a) && negb (is_empty (held h))", " && true"),
+    WrongFiring("REP-16.1", "negb (is_empty (pane m h))", "negb (is_empty (held h))"),
+    WrongFiring(
+        "REP-16.2", "negb (existsb (fun c => forallb (is_in c) (held one)) (revived h))", "true"
+    ),
+    WrongFiring(
+        "REP-16.3", "(opens one =? opens h) && (closes one =? closes h)", "opens one =? opens h"
+    ),
+    WrongFiring("REP-16.4", "as_report t k one (held one)", "as_report t k h (held one)"),
+    WrongFiring("REP-16.5", "filter (fun one => negb (is_of h one)) m ++ [h]", "m ++ [h]"),
+    WrongFiring("REP-16.6", "(opens b <? opens a) ||", "(opens a <? opens b) ||"),
+]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    WRONG_FIRINGS if PROFILE == "full" else WRONG_FIRINGS[6:7],
+    ids=lambda wrong: wrong.rule,
+)
+def test_a_wrong_firing_is_noticed(wrong: WrongFiring, program: Path, tmp_path: Path):
+    """On draws in which each window is reported on its own."""
+    names = ("Definitions.vo", "Bodies.vo", "Firings.v", "Extract.v", "main.ml")
+    for name in names:
+        shutil.copy2(program.parent / name, tmp_path)
+    firings = tmp_path / "Firings.v"
+    right = firings.read_text(encoding="utf-8")
+    assert right.count(wrong.written) == 1
+    firings.write_text(right.replace(wrong.written, wrong.instead), encoding="utf-8")
+    for name in ("Firings.v", "Extract.v"):
+        assert run(tmp_path, "coqc", "-Q", ".", "RefEngine", name).returncode == 0
+    said = of_each_window(compile_program(tmp_path), 2_000)
+    assert any(by_enumeration != by_program for by_enumeration, by_program in said)
 
 
 def test_values_of_t0_in_one_class_report_alike(program: Path):
@@ -277,6 +380,8 @@ def asked() -> Iterator[Asked]:
                     tuple(tuple(e.sys for e in content) for content in report.contents),
                     report.late,
                     numbers.rows(report.relation.rows, query.body.variables),
+                    report.takes_back,
+                    tuple(map(numbers.of, report.key)),
                 )
                 for report in reports
             ]

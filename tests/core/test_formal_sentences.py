@@ -170,44 +170,46 @@ def rules_in(comment: str) -> set[str]:
 
 
 def definitions_by_rule() -> dict[str, set[str]]:
-    """Return the definitions of each rule that a comment names: those on the comment's line, and
-    those from there to the next comment that names a rule.
+    """Return the definitions of each rule that a comment names, with their files: those on the
+    comment's line, and those from there to the next comment that names a rule.
     """
-    source = DEFINITIONS.read_text(encoding="utf-8")
-    comments = [
-        (source.rfind("\n", 0, found.start()) + 1, rules_in(found[1]))
-        for found in re.finditer(r"\(\*(.*?)\*\)", source, re.DOTALL)
-    ]
-    naming = [(start, named) for start, named in comments if named]
-    ends = [*(start for start, _ in naming[1:]), len(source)]
     found: dict[str, set[str]] = {}
-    for (start, named), end in zip(naming, ends, strict=True):
-        keywords = r"^\s*(?:Definition|Fixpoint|Record|Inductive) (\w+)"
-        defined = re.findall(keywords, source[start:end], re.MULTILINE)
-        for rule in named:
-            found.setdefault(rule, set()).update(defined)
+    for path in DEFINITIONS:
+        source = path.read_text(encoding="utf-8")
+        comments = [
+            (source.rfind("\n", 0, found.start()) + 1, rules_in(found[1]))
+            for found in re.finditer(r"\(\*(.*?)\*\)", source, re.DOTALL)
+        ]
+        naming = [(start, named) for start, named in comments if named]
+        ends = [*(start for start, _ in naming[1:]), len(source)]
+        for (start, named), end in zip(naming, ends, strict=True):
+            keywords = r"^\s*(?:Definition|Fixpoint|Record|Inductive) (\w+)"
+            defined = re.findall(keywords, source[start:end], re.MULTILINE)
+            for rule in named:
+                found.setdefault(rule, set()).update(f"{path.name} {name}" for name in defined)
     return found
 
 
 def linked_definitions() -> dict[str, set[str]]:
-    """Return the definitions to which a rule of SPEC.md links after its functions. Rules that share
-    their functions share them.
+    """Return the definitions to which a rule links after its functions, with their files. Rules
+    that share their functions share them.
     """
     linked: dict[str, set[str]] = {}
     for paragraph in rule_paragraphs(read_specification()):
         linked.setdefault(paragraph.rule, set())
-        for shared, name in re.findall(
-            r"\*Functions?\* (of both |of the three |)`.*? \[`(\w+)`\]\(refengine/formal/Defini",
+        for shared, name, file in re.findall(
+            r"\*Functions?\* (of both |of the three |)`.*? "
+            r"\[`(\w+)`\]\((?:\.\./)?refengine/formal/(\w+\.v)\)",
             paragraph.text,
         ):
             for rule in list(linked)[-SHARED[shared] :]:
-                linked[rule].add(name)
+                linked[rule].add(f"{file} {name}")
     return linked
 
 
 @pytest.mark.parametrize("section", ["MOD", "WIN", "TICK", "REP", "R2R", "R2S", "ENG"])
 def test_each_rule_links_to_its_definition(section: str):
-    """In `Definitions.v` a comment at the definition names the rule. Of §7, few rules have one."""
+    """A comment at the definition names the rule. Of §7, few rules have one."""
     defined, linked = definitions_by_rule(), linked_definitions()
     ours = {rule for rule in rules(read_specification()) if rule.split("-")[0] == section}
     named = {rule for rule in defined if rule.split("-")[0] == section}

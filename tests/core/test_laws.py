@@ -42,6 +42,7 @@ from refengine import (
 )
 from refengine.core import engine, r2r, r2s, tick, window
 from refengine.core.engine import Report
+from refengine.core.firings import FiringSchedule
 from refengine.core.profiles import PLAIN
 from refengine.core.semantics import Semantics
 from refengine.core.tick import is_due as right_due
@@ -76,7 +77,8 @@ REPORTS = [
     for bits in range(1, 16)
 ]
 BY_TIME = [WindowKind(kind) for kind in ("time", "range", "now", "unbounded", "landmark")]
-NOT_TUPLES = [kind for kind in WindowKind if kind is not WindowKind.TUPLE]
+ACTIVE = tuple(kind for kind in WindowKind if kind is not WindowKind.SESSION)
+NOT_TUPLES = [kind for kind in ACTIVE if kind is not WindowKind.TUPLE]
 FROM_0 = (T0.FLINK, T0.STORM, T0.KAFKA_STREAMS)  # formulas
 ANYWHERE = (Between(-8, 8), *(t0 for t0 in T0 if t0 not in FROM_0))
 
@@ -169,7 +171,7 @@ class Trial:
 
 @cache
 def small_queries(
-    kinds: tuple[WindowKind, ...], most: int, r2s: tuple[Any, ...]
+    kinds: tuple[WindowKind, ...], most: int, r2s: tuple[Any, ...], lags: tuple[int, ...]
 ) -> st.SearchStrategy[Query]:
     """Return queries of at most so many small windows. They are made once: Hypothesis takes longer
     to look at a new strategy than to draw.
@@ -182,7 +184,7 @@ def small_queries(
         bodies=st.sampled_from([*ANSWERS]),
         sizes=st.integers(1, 6),
         slides=st.integers(1, 7),
-        lags=st.sampled_from((0, 0, 0, 1, 4)),
+        lags=st.sampled_from(lags),
     )
 
 
@@ -190,7 +192,7 @@ def small_queries(
 def trials(
     draw: st.DrawFn,
     *,
-    kinds: Sequence[WindowKind] = tuple(WindowKind),
+    kinds: Sequence[WindowKind] = ACTIVE,
     most: int = 3,
     r2s: Sequence = (None, *R2S),
     late: bool = True,
@@ -198,9 +200,14 @@ def trials(
     **fields: Any,
 ) -> Trial:
     """Small windows of the kinds, in one query, under the semantics that the fields allow, and
-    streams for them. `elements` are keywords of `inputs`.
+    streams for them. `elements` are keywords of `inputs`. The active window is reported, and late
+    elements are late for their stream, if no field says otherwise.
     """
-    query = draw(small_queries(tuple(kinds), most, tuple(r2s)))
+    fields = {"reported_windows": "active"} | fields
+    if fields["reported_windows"] == "active":
+        fields = {"late_for": "stream"} | fields
+    lags = (0,) if fields["reported_windows"] == "every" else (0, 0, 0, 1, 4)  # REP-14
+    query = draw(small_queries(tuple(kinds), most, tuple(r2s), lags))
     chosen = draw(semantics(query, **fields))
     keyed = any(spec.by for spec in query.windows)
     apart = chosen
@@ -882,6 +889,166 @@ def refinement(weaker: Trial, stronger: Trial) -> bool:
     many, few = weaker.evaluations(), stronger.evaluations()
     assert subsequence(few, many), f"{few} is no part of {many}"
     return 0 < len(few) < len(many)
+
+
+EACH = {"kinds": [WindowKind.TIME, WindowKind.SESSION], "most": 1, "r2s": [None]}
+EACH |= {"reported_windows": "every", "t0": Between(-3, 3)}
+
+
+@st.composite
+def panes(draw: st.DrawFn, kind: str, **more: Any) -> tuple[Trial, Trial]:
+    """A trial whose windows accumulate, and the same with other panes."""
+    trial = draw(trials(**EACH | {"panes": "accumulating", "horizon": "flush"} | more))
+    return trial, trial.but(panes=kind)
+
+
+def standing(trial: Trial) -> list[tuple[tuple, tuple[Element, ...]]]:
+    """Return the borders and the content of what was reported, in order, without what was taken
+    back. Raises ValueError if what is taken back was not there.
+    """
+    found: list[tuple[tuple, tuple[Element, ...]]] = []
+    for report in trial.reports():
+        shown = report.windows, tuple(report.contents[0])
+        if report.takes_back:
+            found.remove(shown)
+        else:
+            found.append(shown)
+    return found
+
+
+def last_contents(trial: Trial) -> dict[tuple, tuple[Element, ...]]:
+    """Return the content that each window showed last, by its borders. A session stands for those
+    that it is made of.
+    """
+    last: dict[tuple, tuple[Element, ...]] = {}
+    for borders, content in standing(trial):
+        if trial.query.windows[0].kind is WindowKind.SESSION:
+            last = {key: held for key, held in last.items() if not set(held) <= set(content)}
+        last[borders] = content
+    return last
+
+
+def pane_of_the_newest(schedule, held, right=FiringSchedule.pane):
+    """REP-16, wrong: only the newest of the new elements is shown."""
+    return right(schedule, held)[-1:]
+
+
+@law(
+    panes("discarding"),
+    wrong(FiringSchedule.pane, pane_of_the_newest),
+    beyond={"panes that are replaced": panes("replacing")},
+    because="a report shows what the window holds and has not shown (REP-16).",
+    theorems=(),
+)
+def discarding_panes_add_up(trial: Trial, other: Trial) -> bool:
+    """The contents that a window shows with discarding panes, put together, are the last content
+    that it shows with accumulating ones, and no element is shown twice; a session shows what each
+    session has shown that it is made of.
+    """
+    last = last_contents(trial)
+    is_session = trial.query.windows[0].kind is WindowKind.SESSION
+    shown = [(borders, list(content)) for borders, content in standing(other)]
+    for borders, whole in last.items():
+        parts = [p for of, p in shown if (set(p) <= set(whole) if is_session else of == borders)]
+        found = [element for part in parts for element in part]
+        assert len(found) == len(set(found)) and set(found) == set(whole), f"{borders}: {shown}"
+    return len(shown) > len(last) > 0
+
+
+@law(
+    panes("retracting", kinds=[WindowKind.TIME]),
+    wrong_engine("REP-16", "nothing is taken back"),
+    beyond={
+        "sessions that had expired": panes(
+            "retracting", kinds=[WindowKind.SESSION], expired_session="joined", late_for="window"
+        ),
+        "panes that are replaced": panes("replacing", kinds=[WindowKind.TIME]),
+    },
+    because=(
+        "a report takes back what the window showed last; a session may be made of one that has "
+        "expired, and what that showed stays said (REP-16)."
+    ),
+    theorems=(),
+)
+def retracting_panes_give_the_last(trial: Trial, other: Trial) -> bool:
+    """What is reported with retracting panes, without what is taken back, is the last report of
+    each window with accumulating ones: for windows of the kind `time`.
+    """
+    last = last_contents(trial)
+    assert sorted(standing(other)) == sorted(last.items())
+    return len(standing(trial)) > len(last)
+
+
+@st.composite
+def closing(draw: st.DrawFn, *, delay: int = 0, in_order: bool = True, **more: Any) -> tuple:
+    """A trial that reports the active window, and the same with every window."""
+    close = [frozenset([CLOSE]), frozenset([CLOSE, NON_EMPTY])]
+    fields = {"report": OneOf(tuple(close)), "close_rule": "reached", "missed_instants": "all"}
+    fields |= {"kinds": [WindowKind.TIME], "most": 1, "r2s": [None, R2S.RSTREAM]}
+    fields |= {"change_baseline": "last-report", "expiry_seen": "replayed", "t0": Between(-3, 3)}
+    fields |= {"empty": OneOf(("emit", "suppress")), "tick": OneOf(("tuple", "time"))}
+    fields |= {"consumption": "unrestricted", "allowed_lateness": "reject"} | more
+    trial = draw(trials(**fields))
+    [spec] = trial.query.windows
+    trial = replace(trial, query=replace(trial.query, windows=(replace(spec, lag=0),), r2s=None))
+    trial = trial.but(r2s="Rstream", base=None)
+    if not in_order:
+        arrivals = trial.arrivals()
+        order = draw(st.permutations(arrivals))
+        pairs = zip(arrivals, order, strict=True)
+        moved = [(name, e._replace(sys=place.sys)) for (_, place), (name, e) in pairs]
+        trial = trial.but(allowed_lateness=0).arriving(moved)
+    late = {"late_for": "window", "watermark": "greatest", "watermark_delay": delay}
+    late |= {"allowed_lateness": draw(GRACES)}
+    late |= {"expiry_rule": draw(st.sampled_from(("reached", "passed")))}
+    return trial, trial.but(reported_windows="every", **late)
+
+
+GRACES = st.integers(0, 6)
+
+
+@law(
+    closing(),
+    wrong_engine("REP-14", "a window is there only with elements"),
+    wrong_engine("REP-14", "one condition is enough for a window"),
+    beyond={
+        "a delay": closing(delay=2),
+        "elements out of order": closing(in_order=False),
+        "content change": closing(report="content-change", empty="emit"),
+    },
+    because=(
+        "the watermark is then the app of the arrival, and of the windows that close in a gap each "
+        "has an instant of its own, at which it is active (WIN-4)."
+    ),
+    theorems=("every_is_active",),
+)
+def every_window_closes_as_the_active_one(trial: Trial, other: Trial) -> bool:
+    """Over a stream in order `every` window reports what the `active` one does, whatever the grace,
+    if windows decide what is late and there is no delay: for one window of the kind `time`, {close}
+    or {close, non-empty}, when a close is reached, all windows of a gap, and ticks by tuple and by
+    time.
+    """
+    one, two = trial.reports(), other.reports()
+    assert one == two, f"{two} for {one}"
+    return bool(one)
+
+
+@law(
+    shifts(**EACH | {"early_period": "none", "t0": OneOf(ANYWHERE)}),
+    wrong(window.origin, origin_of_even_instants),
+    beyond={
+        "an early period": shifts(**EACH | {"early_period": Between(2, 4)}),
+        "an app that stays": shifts(**EACH, staying="app"),
+        "a horizon that stays": shifts(**EACH | {"horizon": Between(9, 40)}, staying="horizon"),
+    },
+    because="watermarks, gaps and graces are differences of instants (MOD-5, WIN-22, WIN-23).",
+    theorems=(),
+)
+def sessions_shift(trial: Trial, by: int, staying: str) -> bool:
+    """If every instant moves by d, as in the law of the time shift, the reports of windows that are
+    each reported on their own move by d, sessions among them, if there is no early period.
+    """
+    return time_shift(trial, by, staying)
 
 
 # The tests

@@ -131,11 +131,14 @@ def test_a_semantics_reads_as_its_fields():
     """SEM-1: in the order of SPEC.md's table, each as it is written in a profile."""
     semantics = profile("csparql").but(t0=-3, period=5, anchor=0, report="periodic").semantics()
     assert str(semantics) == (
-        "t0=-3 offset=none closure=[) slide=stated partial=suppressed report=periodic "
+        "t0=-3 offset=none closure=[) slide=stated partial=suppressed exact_gap=parts "
+        "expired_session=gone session_border=gap report=periodic "
         "close_rule=reached period=5 anchor=0 change_baseline=last-report change_scope=elements "
-        "expiry_seen=replayed missed_instants=all tick=tuple trigger=any collection=bag "
-        "consumption=unrestricted "
-        "r2s=Rstream base=none empty=emit horizon=flush instant=close allowed_lateness=reject"
+        "expiry_seen=replayed missed_instants=all tick=tuple trigger=any "
+        "reported_windows=active early_count=none early_period=none panes=accumulating "
+        "collection=bag consumption=unrestricted "
+        "r2s=Rstream base=none empty=emit horizon=flush instant=close allowed_lateness=reject "
+        "late_for=stream watermark=none watermark_delay=none expiry_rule=none clock=stream"
     )
     again = profile("csparql").but(**dict(word.split("=") for word in str(semantics).split()))
     assert again.semantics() == semantics

@@ -86,10 +86,6 @@ WINDOWS = [
         "predicate IRIs; without it write kind rows",
     ),
     (
-        TIME | {"by": ["subject"]},
-        "WIN-15: a window of kind time has no by; leave it out, or write kind partition",
-    ),
-    (
         PARTITION | {"size": 2, "by": ["subjct"]},
         "WIN-15: by must name predicates by IRIs such as urn:p, or positions, got 'subjct'; did "
         "you mean 'subject'?",

@@ -69,10 +69,12 @@ def what_lacks_in_coq(value: NamedValue) -> Iterator[str]:
     program = text_of("refengine/formal/main.ml")
     if f'"{value}"' not in program:
         yield "refengine/formal/main.ml: no word that the program reads"
-    defined = re.findall(r"\b[A-Z]\w+", text_of("refengine/formal/Definitions.v"))
+    files = ("Definitions.v", "Firings.v")
+    sources = "".join(text_of(f"refengine/formal/{file}") for file in files)
+    defined = re.findall(r"\b[A-Z]\w+", sources)
     for constructor in re.findall(rf'"{re.escape(value)}", ([A-Z]\w+)', program):
         if constructor not in (*defined, "None"):
-            yield f"refengine/formal/Definitions.v: no {constructor}"
+            yield f"refengine/formal/{files[0]}, {files[1]}: no {constructor}"
 
 
 @pytest.mark.parametrize(("field", "value"), VALUES, ids=["=".join(one) for one in VALUES])

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 
@@ -41,6 +42,20 @@ def test_every_file_lints():
 def test_case_holds_on_the_reference(case):
     lines = AFTER_WRONG_ENGINES.get(case.path)
     assert (corpus.check(case) if lines is None else lines) == []
+
+
+def test_a_report_that_takes_back_is_marked():
+    [case] = [one for one in CASES if one.path == "report/rep-16-three-panes.toml"]
+    reports = [
+        {key: value for key, value in report.items() if key != "takes_back"}
+        for report in case.table["expect"][2]["reports"]
+    ]
+    [line] = corpus.check(
+        replace(
+            case, table={**case.table, "expect": [{**case.table["expect"][2], "reports": reports}]}
+        )
+    )
+    assert line.endswith("expected a report, got a report that takes back")
 
 
 def test_there_are_cases():

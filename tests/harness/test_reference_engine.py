@@ -54,6 +54,36 @@ def test_it_says_where_the_evaluator_takes_over(capsys, way, body, answers, erro
     assert said.startswith(error) and len(said.splitlines()) == bool(error)
 
 
+@pytest.mark.parametrize("way", ["incremental", "definition"])
+def test_it_reports_every_window_when_the_arrival_comes(way):
+    """By hand, 1 and 2 are seen when 3 comes, all three when [0, 10) closes."""
+    chosen = profile("csparql").but(t0=0, reported_windows="every", early_count=2).semantics()
+    engine = Reference(chosen, way)
+    window = {"stream": "s", "kind": "time", "size": 10, "slide": 10}
+    query = json.dumps({"windows": [window], "body": "SELECT (COUNT(*) AS ?n) { ?x ?y ?z }"})
+    engine.register(query, "table", ["s"])
+    graph = "<urn:a> <urn:p> <urn:b> ."
+    found = [engine.push("s", at, graph) for at in (1, 2, 3, 12)] + [engine.finish()]
+    assert [[len(each.contents[0]) for each in reports] for reports in found] == [
+        [],
+        [],
+        [2],
+        [3],
+        [1],
+    ]
+
+
+@pytest.mark.parametrize("fields", [{"t0": "first-element"}, {"allowed_lateness": 3}])
+def test_what_a_later_element_may_change_is_reported_at_the_end(fields):
+    chosen = profile("csparql").but(t0=0, reported_windows="every").but(**fields).semantics()
+    engine = Reference(chosen)
+    window = {"stream": "s", "kind": "session", "size": 5}
+    engine.register(json.dumps({"windows": [window], "body": COVERED}), "table", ["s"])
+    graph = "<urn:a> <urn:p> <urn:b> ."
+    assert [engine.push("s", at, graph) for at in (1, 12)] == [[], []]
+    assert [report.window for report in engine.finish()] == [(1, 6), (12, 17)]
+
+
 @pytest.mark.parametrize(
     ("words", "way"),
     [

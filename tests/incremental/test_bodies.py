@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from body_trials import BodyTrial, draw_mixed_trial, draw_trial
+from compiled_trees import Source, Tree
 from conftest import draws
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -23,17 +24,16 @@ from refengine import Body, Query, from_table, incremental, stream
 from refengine.core import engine, r2r
 from refengine.incremental.algebra.body import MaintainedBody
 from refengine.incremental.algebra.nodes import (
-    MOST_COPIES,
-    MaintainedGraphName,
-    MaintainedNode,
     needs_triples,
 )
+from refengine.incremental.algebra.patterns import MOST_COPIES, MaintainedGraphPattern
 from refengine.incremental.answer_cache import SupportedSolutions
 from refengine.incremental.coverage import NotCovered
 from refengine.incremental.maintained import AnswerDelta
 from refengine.model import compare
 from refengine.model.elements import Bag, Quad, Triple
 from refengine.sparql import algebra
+from refengine.sparql.algebra import Variable
 from refengine.sparql.datasets import DEFAULT_GRAPH
 from refengine.sparql.values import DOUBLE, Number, number_term
 
@@ -304,10 +304,10 @@ def test_whether_a_pattern_needs_triples(text: str, needs: bool):
 
 
 def test_the_name_of_a_graph_and_a_computed_term():
-    child = MaintainedNode("xg", "x")
-    node = MaintainedGraphName(child, "g", W)
+    child = Source("xg", "x")
+    node = MaintainedGraphPattern(child, Variable("g"), of_windows=False)
     emitted: Counter = Counter()
-    node.emit = lambda solution, count: emitted.update({solution: count})
+    Tree(node, lambda solution, count: emitted.update({solution: count}), W)
     for name in (None, V, W):
         child.emit((A, name), 2)
     assert emitted == {(A, W): 4} and node.certain == {"x", "g"}

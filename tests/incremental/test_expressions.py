@@ -15,6 +15,7 @@ from random import Random
 
 import pytest
 from body_trials import draw_computed_trial, draw_expression_trial
+from compiled_trees import Source, changes_of_tree
 from conftest import draws
 from incremental_trials import A, B, C, N, agree, asked, chosen, decimal, double, integer
 from test_bodies import assert_is_the_evaluators, run_maintained, run_supported
@@ -34,7 +35,6 @@ from refengine.incremental.algebra.expressions import (
 from refengine.incremental.algebra.joins import MaintainedJoin
 from refengine.incremental.algebra.nodes import (
     MaintainedExtend,
-    MaintainedNode,
     NumberForms,
     add_count,
     check_forms,
@@ -592,27 +592,24 @@ def test_computed_numbers_of_one_text_are_equal_by_value():
 
 def test_a_join_leaves_computed_numbers_to_the_evaluator():
     """One side has the data's 2, and the other a computed one."""
-    left, right = MaintainedNode("xy", "xy"), MaintainedNode("yz", "yz")
-    node = MaintainedJoin(*check_forms([left, right], "xyz"))
-    emitted = []
-    node.emit = lambda solution, count: emitted.append(solution)
+    left, right = Source("xy", "xy"), Source("yz", "yz")
+    emitted = changes_of_tree(MaintainedJoin(*check_forms([left, right], "xyz")))
     left.emit((A, decimal("2")), 1)
     right.emit((decimal("2"), None), 1)
-    assert emitted == [(A, decimal("2"), None)]
+    assert emitted == [((A, decimal("2"), None), 1)]
     with pytest.raises(NotCovered, match="the lexical form"):
         right.emit((HALF, B), 1)
 
 
 def test_bindings_see_those_before_them():
-    child = MaintainedNode("xy", "x")
+    child = Source("xy", "x")
     bindings = [(Variable("k"), Variable("y")), (Variable("l"), Variable("k")), (Variable("m"), A)]
     node = MaintainedExtend(child, bindings)
     assert node.names == ("x", "y", "k", "l", "m")
     assert node.certain == {"x", "m"}
-    emitted = []
-    node.emit = lambda solution, count: emitted.append((solution, count))
+    emitted = changes_of_tree(node)
     child.emit((B, C), -2)
     child.emit((B, None), 1)
     assert emitted == [((B, C, C, C, A), -2), ((B, None, None, None, A), 1)]
     with pytest.raises(NotCovered, match="bound twice"):
-        MaintainedExtend(MaintainedNode("x", "x"), [(Variable("x"), A)])
+        MaintainedExtend(Source("x", "x"), [(Variable("x"), A)])

@@ -9,17 +9,17 @@ from collections.abc import Callable
 from random import Random
 
 import pytest
+from compiled_trees import Source, Tree
 from incremental_trials import N, agree, asked, chosen, double, integer
 
 from refengine import Body, literal, stream
 from refengine.core import r2r
 from refengine.incremental.algebra.body import MaintainedBody
-from refengine.incremental.algebra.nodes import MaintainedNode
 from refengine.incremental.algebra.slices import (
     WITHOUT_SURE_ORDER,
     Descending,
-    MaintainedSlice,
     OrderedSolutions,
+    maintain_slice,
     sort_key_of,
 )
 from refengine.incremental.coverage import NotCovered
@@ -218,12 +218,12 @@ def test_what_is_there_several_times_may_go_before_the_flush(text: str, more: li
 
 
 def test_a_slice_without_a_projection_shows_all_but_blank_nodes_of_the_body():
-    child = MaintainedNode(("x", "_:k"), ("x", "_:k"))
+    child = Source(("x", "_:k"), ("x", "_:k"))
     bounds = Slice(Join(()), 0, 1)
-    node = MaintainedSlice(child, ["x"], [], bounds, order_below(bounds))
+    tree = maintain_slice(child, ["x"], [], bounds, order_below(bounds))
     emitted: list = []
-    node.emit = lambda solution, count: emitted.append((solution, count))
-    assert node.names == ("x",)
+    (node,) = Tree(tree, lambda *change: emitted.append(change)).flushed_nodes
+    assert tree.names == ("x",)
     child.emit(("<urn:a>", "_:1"), 1)
     child.emit(("<urn:a>", "_:2"), 1)
     node.flush()

@@ -4,11 +4,11 @@ says of the bags below them.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
 
 import pytest
+from compiled_trees import Source, Tree, bag_of_tree, changes_of_tree
 from incremental_trials import decimal, double, integer
 
 from refengine import Body, literal, sparql
@@ -19,23 +19,22 @@ from refengine.incremental.algebra.expressions import (
     number_of,
 )
 from refengine.incremental.algebra.groups import (
-    MaintainedGroup,
     RunningAggregate,
     RunningCount,
     RunningExtreme,
+    RunningGroups,
     RunningMembers,
     RunningSum,
     compile_aggregate,
 )
 from refengine.incremental.algebra.joins import MaintainedOptional
 from refengine.incremental.algebra.nodes import (
-    MaintainedAsk,
     MaintainedFilter,
     MaintainedNode,
     MaintainedProjection,
     MaintainedUnion,
     MaintainedValues,
-    add_count,
+    maintain_ask,
     pick_key,
     pick_terms,
 )
@@ -47,31 +46,27 @@ from refengine.sparql.order import MOST_TIED
 from refengine.sparql.values import DOUBLE, Number
 
 
-def collect_from(node: MaintainedNode) -> Counter:
-    """Return the bag of what a node emits, which grows from now on."""
-    emitted: Counter = Counter()
-    node.emit = lambda solution, count: add_count(emitted, solution, count)
-    return emitted
+def ignore(solution: tuple, count: int) -> None:
+    pass
 
 
 def test_optional_forgets_the_partners_of_what_is_gone():
-    left, right = MaintainedNode("xy", "xy"), MaintainedNode("yz", "yz")
-    node = MaintainedOptional(left, right, None)
-    collect_from(node)
+    left, right = Source("xy", "xy"), Source("yz", "yz")
+    partners = Tree(MaintainedOptional(left, right, None), ignore).state["partners"]
     right.emit(("b", "c"), 2)
     left.emit(("a", "b"), 3)
-    assert node.partners == {("a", "b"): 2}
+    assert partners == {("a", "b"): 2}
     left.emit(("a", "b"), -3)
-    assert ("a", "b") not in node.partners
+    assert ("a", "b") not in partners
 
 
 def test_a_filter_asks_the_parts_after_an_error():
     """The first part is an error of an unbound ?z; the second holds, or is false, or has no single
     answer (R2R-11).
     """
-    child = MaintainedNode("xyz", "xy")
+    child = Source("xyz", "xy")
     unbound = Call("=", (Variable("z"), Variable("z")))
-    emitted = collect_from(MaintainedFilter(child, Call("&&", (unbound, IS_POSITIVE))))
+    emitted = bag_of_tree(MaintainedFilter(child, Call("&&", (unbound, IS_POSITIVE))))
     for x in (integer(1), integer(-1), "<urn:a>"):
         child.emit((x, "<urn:b>", None), 1)
     assert not emitted
@@ -90,25 +85,25 @@ def test_what_each_solution_of_a_node_binds():
     one = integer(1)
     values = MaintainedValues(Values((x, y), ((one, None), (one, one))))
     assert (values.names, values.certain) == (("x", "y"), {"x"})
-    ask = MaintainedAsk(values)
+    ask = maintain_ask(values)
     assert (ask.names, ask.certain) == (("ask",), {"ask"})
 
 
 def test_what_a_part_of_a_union_does_not_name_is_unbound():
-    parts = [MaintainedNode(names, certain) for names, certain in (("xy", "xy"), ("yz", "y"))]
+    parts = [Source(names, certain) for names, certain in (("xy", "xy"), ("yz", "y"))]
     node = MaintainedUnion(parts)
     assert (node.names, node.certain) == (("x", "y", "z"), {"y"})
-    emitted = collect_from(node)
+    emitted = bag_of_tree(node)
     parts[0].emit(("a", "b"), 2)
     parts[1].emit(("c", "d"), 1)
     assert emitted == {("a", "b", None): 2, (None, "c", "d"): 1}
 
 
 def test_a_union_of_like_parts_keeps_their_slots():
-    parts = [MaintainedNode("xy", "x"), MaintainedNode("xy", "xy")]
+    parts = [Source("xy", "x"), Source("xy", "xy")]
     node = MaintainedUnion(parts)
     assert (node.names, node.certain) == (("x", "y"), {"x"})
-    emitted = collect_from(node)
+    emitted = bag_of_tree(node)
     parts[0].emit(("a", None), 1)
     parts[1].emit(("a", None), 2)
     assert emitted == {("a", None): 3}
@@ -116,10 +111,10 @@ def test_a_union_of_like_parts_keeps_their_slots():
 
 def test_a_projection_shows_bound_variables_and_each_distinct_row_once():
     for is_distinct, counts in ((False, [2, 1, -3]), (True, [1, -1])):
-        child = MaintainedNode("xyz", "x")
-        node = MaintainedProjection(child, ["z", "x", "never", "x"], is_distinct)
-        changes: list = []
-        node.emit = lambda row, count, changes=changes: changes.append((row, count))
+        child = Source("xyz", "x")
+        changes = changes_of_tree(
+            MaintainedProjection(child, ["z", "x", "never", "x"], is_distinct)
+        )
         child.emit(("a", "b", None), 2)
         child.emit(("a", "c", None), 1)
         child.emit(("a", "b", None), -3)
@@ -246,12 +241,14 @@ def test_what_an_aggregate_keeps(name: str, expected: type):
 
 
 def test_a_group_without_members_is_forgotten():
-    child = MaintainedNode("kv", "kv")
-    node = MaintainedGroup(child, ["k"], {"n": lambda: RunningCount(1, False)})
     emitted: list[tuple] = []
-    node.emit = lambda solution, count: emitted.append((solution, count))
+    node = RunningGroups(
+        lambda solution, count: emitted.append((solution, count)),
+        key_slots=(0,),
+        make_aggregates=[lambda: RunningCount(1, False)],
+    )
     for key, count in (("a", 2), ("b", 1), ("a", -2)):
-        child.emit((key, integer(1)), count)
+        node.change((key, integer(1)), count)
         node.flush()
     assert list(node.groups) == [("b",)] and not node.changed
     assert emitted == [

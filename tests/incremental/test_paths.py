@@ -12,7 +12,7 @@ from refengine import Body, stream
 from refengine.core import r2r
 from refengine.incremental.algebra.body import MaintainedBody
 from refengine.incremental.algebra.paths import (
-    MaintainedReachability,
+    Reachability,
     connects_with_itself,
 )
 from refengine.incremental.answer_cache import SupportedSolutions
@@ -59,9 +59,9 @@ class Pairs:
         return +self.rows
 
     @property
-    def reachability(self) -> MaintainedReachability:
+    def reachability(self) -> Reachability:
         (node,) = self.body.flushed_nodes
-        assert isinstance(node, MaintainedReachability)
+        assert isinstance(node, Reachability)
         return node
 
 

@@ -35,7 +35,7 @@ from refengine.incremental.parts import (
     window_origins,
     window_start_at,
 )
-from refengine.incremental.schedule import PartitionContent, ScheduleOfChanges, schedule_class
+from refengine.incremental.schedule import PartitionContent, ScheduleOfChanges, quicker_schedule
 from refengine.model.elements import TIME_BOUND, Relation, Stream
 from refengine.model.errors import InvalidStream, RefengineError, TooManyReports, Unsupported
 
@@ -262,7 +262,7 @@ def partitioned(**fields):
 @pytest.mark.parametrize("bound", range(11))
 def test_a_partition_is_evaluated_when_the_engine_says_so(bound: int, tick: str):
     planned = partitioned(tick=tick)
-    assert schedule_class(planned) is ScheduleOfChanges
+    assert quicker_schedule(planned) is ScheduleOfChanges
     found, error = collect(incremental.schedule_evaluations, planned, bound)
     expected, other = collect(engine.evaluations, planned, bound)
     assert [(at.t, at.arrival) for at in found] == [(at.t, at.arrival) for at in expected]
@@ -280,7 +280,7 @@ def test_a_partition_is_evaluated_when_the_engine_says_so(bound: int, tick: str)
     ],
 )
 def test_a_partition_that_is_visited_instant_by_instant(fields):
-    assert schedule_class(partitioned(**fields)) is not ScheduleOfChanges
+    assert quicker_schedule(partitioned(**fields)) is not ScheduleOfChanges
 
 
 def test_contents_of_partitions_are_equal_by_what_has_arrived():

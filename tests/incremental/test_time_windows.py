@@ -12,7 +12,7 @@ from refengine.incremental.arrival_buffer import plan_streamed
 from refengine.incremental.schedule import (
     QuietStretch,
     ScheduleOfChanges,
-    schedule_class,
+    quicker_schedule,
     schedule_groups,
 )
 from refengine.model.errors import TooManyReports
@@ -49,7 +49,7 @@ def test_four_arrivals(closing, expected):
     whole = engine.plan(QUERY, {"s": FOUR}, semantics)
     streamed = plan_streamed(QUERY, {"s": iter(FOUR)}, semantics)
     for planned in (whole, streamed):
-        assert schedule_class(planned) is ScheduleOfChanges
+        assert quicker_schedule(planned) is ScheduleOfChanges
         groups = schedule_groups(planned, max_reports=100)
         found = [(at.t, at.arrival, list(at.content)) for group in groups for at in group]
         assert found == expected

@@ -469,6 +469,11 @@ def test_rows_are_distinct_if_no_two_different_ones_are_equal(terms, expected):
         (Fraction(1), 1.0 + 1e-5, False),
         (Fraction(0), Fraction(1, 10**18), True),
         (Fraction(0), Fraction(3, 10**18), False),
+        (Fraction(10**5), Fraction(10**5 + 1), False),
+        (Fraction(-(10**5) + 1), Fraction(-(10**5)), False),
+        (Fraction(10**7), Fraction(10**7 + 1), True),
+        (Fraction(7), Fraction(15, 2), False),
+        (Fraction(3), Fraction(3) + Fraction(1, 10**18), True),
     ],
 )
 def test_numbers_that_may_be_near_are_not_passed_over(x, y, expected):

@@ -200,7 +200,7 @@ def cases(draw: st.DrawFn) -> Case:
     """
     mode = draw(one_of(*[Mode.VALUE] * 4, Mode.TERM))
     body = draw(one_of(*(sorted(BODIES.keys() - ROUNDING) if mode is Mode.TERM else BODIES)))
-    rare = [kind for kind in WindowKind if kind is not WindowKind.PARTITION]
+    rare = [kind for kind in WindowKind if kind not in (WindowKind.PARTITION, WindowKind.SESSION)]
     kind = draw(one_of(*[WindowKind.TIME] * 12, *[WindowKind.RANGE] * 2, *rare))
     spec = Window(
         "s",

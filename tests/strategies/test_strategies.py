@@ -12,6 +12,8 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from itertools import product
 from typing import Any
@@ -25,6 +27,7 @@ from independent_draws import BACKEND
 from refengine import (
     Between,
     OneOf,
+    Query,
     Stream,
     Window,
     WindowKind,
@@ -37,9 +40,16 @@ from refengine.core import engine
 from refengine.core.profiles import PROFILES
 from refengine.core.query import Unit
 from refengine.core.semantics import ENUMS, FIELDS, INTEGRAL, OPTIONAL, Semantics
-from refengine.core.values import R2S, T0, Condition
+from refengine.core.values import R2S, T0, Condition, ReportedWindows
 from refengine.model.elements import XSD, Element, check_elements, literal, parse_literal
-from refengine.model.errors import Disputed, InvalidQuery, InvalidSemantics, InvalidWindow
+from refengine.model.errors import (
+    Disputed,
+    InvalidQuery,
+    InvalidSemantics,
+    InvalidStream,
+    InvalidWindow,
+    TooManyReports,
+)
 from refengine.model.terms import canonical
 from refengine.strategies import (
     LITERALS,
@@ -591,22 +601,25 @@ def test_what_means_something_can_be_drawn_and_nothing_else():
             return False
         return True
 
-    plain = drawn_semantics()[0]
+    plain = [
+        next(each for each in drawn_semantics() if each.reported_windows is reported)
+        for reported in ReportedWindows
+    ]
     for group in strategies.GROUPS:
         for values in product(*map(raw, group)):
             fields = dict(zip(group, values, strict=True))
-            others = (
-                {n: v for n, v in vars(plain).items() if n not in group}
-                | {"closure": None}
-                | fields
-            )
-            assert drawable(fields) == legal(
-                others | ({"closure": "(]"} if "closure" not in group else {})
-            ), fields
+            if "closure" not in group:
+                fields["closure"] = "(]"
+            fit = [legal({**vars(each), "closure": None, **fields}) for each in plain]
+            drawn = [
+                drawable({**fields, "reported_windows": each.reported_windows}) for each in plain
+            ]
+            assert fit == drawn and drawable(fields) == any(fit), fields
     chance = random.Random(0)
     agreed = Counter()
-    for _ in range(1500):
-        fields = {name: chance.choice(raw(name)) for name in FIELDS}
+    for found in drawn_semantics():
+        changed = chance.sample(FIELDS, 4)
+        fields = {**vars(found), **{name: chance.choice(raw(name)) for name in changed}}
         assert drawable(fields) == legal(fields)
         agreed[legal(fields)] += 1
     assert min(agreed.values()) > 20
@@ -625,6 +638,80 @@ def test_with_a_query_they_mean_something():
     assert {choice.t0 for _, choice in found} >= set(T0) and {
         choice.trigger for _, choice in found
     } == set(ENUMS["trigger"])
+
+
+OF_EACH_WINDOW = ("exact_gap", "expired_session", "session_border", "reported_windows", "panes")
+OF_EACH_WINDOW += ("early_count", "early_period", "late_for", "watermark", "watermark_delay")
+OF_EACH_WINDOW += ("expiry_rule",)
+
+
+@cache
+def runs_of_each_window() -> list[tuple]:
+    """Queries of one window, streams and semantics by which each window is reported on its own."""
+
+    @st.composite
+    def runs(draw: st.DrawFn) -> tuple:
+        sizes = {"sizes": st.integers(1, 6), "slides": st.integers(1, 7), "lags": st.just(0)}
+        kinds = {"kinds": ["time", "session"], "max_windows": 1, "r2s": [None]}
+        query = draw(queries(**kinds, **sizes, bodies=st.just(ASK.body)))
+        # an element that a punctuation brings to nothing decides little
+        few = OneOf((None, "greatest")) if draw(st.integers(0, 3)) else "unknown"
+        late = draw(st.sampled_from(["unknown", "window"]))
+        often = {"watermark": few, "late_for": late}
+        chosen = draw(semantics(query, reported_windows="every", t0=Between(-3, 3), **often))
+        return query, draw(inputs(query, chosen, min_size=4)), chosen
+
+    return draws(runs(), 2000)
+
+
+STREAM = {"late_for": "stream", "watermark": None, "watermark_delay": None, "expiry_rule": None}
+WINDOW = {
+    "late_for": "window",
+    "watermark": "greatest",
+    "watermark_delay": 0,
+    "expiry_rule": "reached",
+}
+
+
+def evaluated(query: Query, sources: dict[str, Stream], chosen: Semantics) -> list[tuple] | None:
+    """Return the instants, the contents and the borders of all reports; None if they are many."""
+    try:
+        return list(engine.evaluations(engine.plan(query, sources, chosen), 50))
+    except (InvalidSemantics, InvalidStream, TooManyReports):
+        return None
+
+
+def others(chosen: Semantics, name: str) -> list[Semantics]:
+    """Return a semantics with each other value of a field that means something."""
+    values: list = [*ENUMS.get(name, ()), *((None, 0, 2) if name in INTEGRAL else ())]
+    found = []
+    for fields in [STREAM, WINDOW] if name == "late_for" else [{name: value} for value in values]:
+        with suppress(InvalidSemantics):
+            found.append(replace(chosen, **fields))
+    return found
+
+
+@pytest.mark.xdist_group("runs of each window")
+@pytest.mark.parametrize("name", OF_EACH_WINDOW)
+def test_each_value_of_windows_on_their_own_decides_something(name: str):
+    """Some draws with each value give other reports with another value of the field alone."""
+    decided: Counter[object] = Counter()
+    for query, sources, chosen in runs_of_each_window():
+        before = evaluated(query, sources, chosen)
+        after = [evaluated(query, sources, other) for other in others(chosen, name)]
+        value = getattr(chosen, name)
+        if before is not None:
+            decided[value if name in ENUMS else value is None] += any(
+                found not in (None, before) for found in after
+            )
+    values = {*ENUMS[name]} if name in ENUMS else {True, False}
+    impossible = {
+        "reported_windows": {"active"},
+        "watermark_delay": {True},
+        "late_for": {"nothing"},
+    }
+    values -= impossible.get(name, set())
+    assert all(decided[value] >= 3 for value in values), decided
 
 
 @pytest.mark.parametrize(
@@ -729,7 +816,11 @@ def test_the_keys_of_a_dict_are_in_an_order():
         (lambda: queries(r2s=None), "r2s are several; write a list, got None"),
         (
             lambda: queries(kinds=["tuple"], min_windows=2),
-            "a tuple-based window is the only one of its query",
+            "a window of kind tuple is the only one of its query",
+        ),
+        (
+            lambda: queries(kinds=["session"], r2s=["Istream"]),
+            "a session has no Istream (REP-14); write r2s=[None, 'Rstream']",
         ),
         (
             lambda: draws(streams(payloads=st.text(min_size=1), min_size=1), 1),

@@ -1,7 +1,7 @@
 """Draw queries with data, and ask refengine.sparql and Apache Jena ARQ: `make arq`.
 
     python -m tools.arq [--draws N] [--seed S]
-    python -m tools.arq --table     write the table of explained differences (docs/evidence/arq.md)
+    python -m tools.arq --table     write the counts of explained differences (docs/evidence/arq.md)
 
 Prints how many draws had each outcome, and the first difference that is not explained, shrunk. The
 exit code is 0, 1 if there is such a difference, and 2 without ARQ.
@@ -137,7 +137,7 @@ def main() -> int:
     options = parser.parse_args()
     if options.table:
         text = PAGE.read_text(encoding="utf-8")
-        above = text[: text.index("| difference |")]
+        above = text[: text.index("| right |")]
         PAGE.write_text(above + table(explanations()), encoding="utf-8")
         return 0
     if lack := lacks():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from collections import Counter
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -91,16 +92,10 @@ def explain(difference: Difference, known: tuple[Explanation, ...]) -> Explanati
 
 
 def table(known: tuple[Explanation, ...]) -> str:
-    """Return the explanations as a table of docs/evidence/arq.md. A section without a name is one
-    of SPARQL 1.1 Query.
+    """Return the table of docs/evidence/arq.md: how many differences there are, by whose answer is
+    right.
     """
-    lines = ["| difference | right | section |", "|---|---|---|"]
-    lines += [f"| `{entry.id}` | {entry.right} | {_section(entry.says)} |" for entry in known]
+    found = Counter(entry.right for entry in known)
+    lines = ["| right | differences |", "|---|---|"]
+    lines += [f"| {right} | {found[right]} |" for right in ("ours", "theirs", "both")]
     return "\n".join(lines) + "\n"
-
-
-def _section(says: str) -> str:
-    """Return the first section of a recommendation that an explanation names."""
-    found = re.match(r".*?§[\d.]*\d", says, re.DOTALL)
-    assert found is not None
-    return found[0].removeprefix("SPARQL ")

@@ -44,13 +44,15 @@ def temperatures(
 
     It reports at each triple by which the content changes, as Istream, with empty answers
     suppressed, closure [o, c) and t0 = 0. Windows of kind `range` begin with the first element;
-    else they would begin when the first one is full.
+    else they would begin when the first one is full. Sessions are reported whole, as Rstream.
     """
     window = {"stream": STREAM, "kind": kind, "size": size, "slide": slide} | more
     fields: dict[str, int | str | None] = {"t0": 0}
     if kind == "range":
         fields["t0"] = "first-reach"
-    if kind not in ("time", "tuple", "range", "landmark"):
+    if kind == "session":
+        fields |= {"reported_windows": "every", "r2s": "Rstream", "base": None}
+    elif kind not in ("time", "tuple", "range", "landmark"):
         fields["closure"] = None
     table = {
         "windows": [{key: value for key, value in window.items() if value is not None}],

@@ -30,6 +30,7 @@ KINDS: Mapping[str, BenchmarkQuery] = {
     "partition": temperatures("partition", 500, None, by=["predicate"]),
     "landmark": temperatures("landmark", None, None),
     "unbounded": temperatures("unbounded", None, None),
+    "session": temperatures("session", 5000, None),
 }
 
 

@@ -2,8 +2,10 @@
 which this changes the answer come out.
 
 Imports `model`, `sparql`, of `core` the query, and `coverage` beside it. Begin with
-`body.MaintainedBody`, the whole tree of nodes, and go on from its leaves to the top:
+`body.MaintainedBody`, which runs the code of the whole tree of nodes, and go on from its leaves to
+the top:
 
+- `code`: the Python module that a body is compiled to, while nodes write it
 - `nodes`: what a node is, how a change goes up, and the operators that are answered from a change
   alone
 - `patterns`: graphs and basic graph patterns, which turn triples into solutions

@@ -8,12 +8,14 @@ bound as long as the pattern has a partner for it. The filter is `?v > 1 || !BOU
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import replace
+from functools import lru_cache
 from itertools import chain, count
 from typing import Any, NamedTuple
 
 from refengine.core.query import Body, Form
+from refengine.incremental.algebra.code import Program
 from refengine.incremental.algebra.expressions import check_functions
 from refengine.incremental.algebra.groups import maintain_groups
 from refengine.incremental.algebra.joins import (
@@ -28,29 +30,34 @@ from refengine.incremental.algebra.joins import (
 )
 from refengine.incremental.algebra.nodes import (
     EMPTY_PATTERN,
-    MOST_COPIES,
     Emit,
-    MaintainedAsk,
-    MaintainedConstruct,
     MaintainedDistinct,
     MaintainedExtend,
     MaintainedFilter,
-    MaintainedGraphName,
     MaintainedNode,
     MaintainedPlainTerms,
     MaintainedProjection,
     MaintainedSelection,
     MaintainedUnion,
     MaintainedValues,
+    Solution,
     check_forms,
     check_operands,
+    maintain_ask,
+    maintain_construct,
     may_compute,
     needs_triples,
-    no_solutions,
 )
 from refengine.incremental.algebra.paths import PathWriter, has_path
-from refengine.incremental.algebra.patterns import MaintainedBasicPattern, MaintainedGraph
-from refengine.incremental.algebra.slices import MaintainedReduced, MaintainedSlice
+from refengine.incremental.algebra.patterns import (
+    MOST_COPIES,
+    MaintainedBasicPattern,
+    MaintainedGraph,
+    MaintainedGraphPattern,
+    MaintainedPresence,
+    write_routes,
+)
+from refengine.incremental.algebra.slices import maintain_reduced, maintain_slice
 from refengine.incremental.coverage import NotCovered
 from refengine.model.elements import Term, Triple
 from refengine.sparql import algebra
@@ -68,7 +75,7 @@ from refengine.sparql.algebra import (
     visible,
     walk,
 )
-from refengine.sparql.datasets import DEFAULT_GRAPH, graphs_found
+from refengine.sparql.datasets import DEFAULT_GRAPH
 from refengine.sparql.solutions import order_below
 
 # EXISTS as a question for partners, where that is what substitution means (R2R-19). It asks for a
@@ -268,28 +275,20 @@ Modifier = (
 
 
 class NodeBuilder:
-    """A builder of the nodes of patterns over `graphs`: `node` makes them. Then `basic_patterns`
-    take the triples, `flushed_nodes` emit when the content is complete, and each of `beginnings` is
-    to be called once when the whole tree is there, before any triple comes.
+    """A builder of the nodes of patterns: `node` makes them. Then `basic_patterns` are those that
+    take the triples.
 
     With `is_set` aggregates must be exact. With `has_numbers` each solution of a basic graph
     pattern is followed by the numbers of its triples' elements. What compares computed numbers
     raises NotCovered where it is open whether they are the same (`check_forms`).
     """
 
-    def __init__(
-        self, graphs: Mapping[Term, MaintainedGraph], is_set: bool, has_numbers: bool
-    ) -> None:
-        self.graphs = graphs
-        self.active_graph = graphs[DEFAULT_GRAPH]  # of the pattern whose node is made
-        self.copies = 0  # of patterns in GRAPH
+    def __init__(self, is_set: bool, has_numbers: bool) -> None:
         self.is_set = is_set
         self.has_numbers = has_numbers
         self.basic_patterns: list[MaintainedBasicPattern] = []
-        self.flushed_nodes: list[MaintainedNode] = []  # inner ones before outer ones
-        self.beginnings: list[Callable[[], None]] = []  # the answer's after those below it
         self.filters = FilterBuilder(self.node)
-        self.paths = PathWriter(self._basic_pattern, self.flushed_nodes.append)
+        self.paths = PathWriter(self._basic_pattern)
 
     def node(self, pattern: algebra.Pattern) -> MaintainedNode:
         """Return the node of a pattern. Raises NotCovered."""
@@ -303,7 +302,7 @@ class NodeBuilder:
             case algebra.Union(parts):
                 return MaintainedUnion([self.node(part) for part in parts])
             case algebra.Values():
-                return self._values(pattern)
+                return MaintainedValues(pattern)
             case algebra.Join() | algebra.LeftJoin() | algebra.Minus():
                 return self._join(pattern)
             case algebra.Extend():
@@ -318,7 +317,7 @@ class NodeBuilder:
         match pattern:
             case algebra.Join(parts):
                 if not parts:
-                    return self._values(EMPTY_PATTERN)
+                    return MaintainedValues(EMPTY_PATTERN)
                 return join_all(self._operands(*parts))
             case algebra.LeftJoin(left, right, condition):
                 return self._optional(left, right, condition)
@@ -406,47 +405,21 @@ class NodeBuilder:
             # names that no variable has
             place = len(self.basic_patterns)
             number_names = [f"#{place}.{i}" for i in range(len(triples))]
-        basic = MaintainedBasicPattern(triples, filters, number_names, outer_filters)
+        basic = MaintainedBasicPattern(
+            len(self.basic_patterns), triples, filters, number_names, outer_filters
+        )
         self.basic_patterns.append(basic)
-        self.active_graph.add_patterns(basic)
         return basic
 
     def _graph(self, pattern: algebra.Graph) -> MaintainedNode:
-        name = pattern.name
-        graphs = graphs_found(self.graphs, pattern.of_windows)
-        if isinstance(name, str):
-            if name in graphs:
-                return self._over(graphs[name], pattern.pattern)
-            return no_solutions(pattern)
-        parts = [
-            MaintainedGraphName(self._over(graph, pattern.pattern), name.name, each)
-            for each, graph in graphs.items()
-        ]
-        return MaintainedUnion(parts) if parts else no_solutions(pattern)
-
-    def _over(self, graph: MaintainedGraph, pattern: algebra.Pattern) -> MaintainedNode:
-        """Return a pattern over a named graph: no solutions while the graph is not in the dataset,
-        for it is empty then (R2R-8).
-        """
-        self.copies += 1
-        if self.copies > MOST_COPIES:
-            raise NotCovered(f"GRAPH over more than {MOST_COPIES} graphs")
-        before = self.active_graph
-        self.active_graph = graph
-        (node,) = self._operands(pattern)
-        self.active_graph = before
-        if needs_triples(pattern):
-            return node
-        return MaintainedJoin(graph.add_presence(), node)
+        (node,) = self._operands(pattern.pattern)
+        if not needs_triples(pattern.pattern):
+            node = MaintainedJoin(MaintainedPresence(), node)
+        return MaintainedGraphPattern(node, pattern.name, pattern.of_windows)
 
     def _operands(self, *patterns: algebra.Pattern) -> Sequence[MaintainedNode]:
         """Return the nodes of patterns that are joined."""
         return check_operands([self.node(pattern) for pattern in patterns], patterns)
-
-    def _values(self, values: algebra.Values) -> MaintainedNode:
-        node = MaintainedValues(values)
-        self.beginnings.append(node.emit_rows)
-        return node
 
     def _extend(self, pattern: algebra.Extend) -> MaintainedNode:
         """Return the node of BIND or `AS`. A binding is followed by the next one, whose EXISTS may
@@ -475,9 +448,7 @@ class NodeBuilder:
                 child, argument = self.filters.ask_tests(child, pattern.pattern, argument)
             aggregates.append((variable, replace(function, argument=argument)))
         is_computed = may_compute(pattern.pattern)
-        group = maintain_groups(child, keys, aggregates, self.is_set, is_computed)
-        self.flushed_nodes.append(group)
-        return group
+        return maintain_groups(child, keys, aggregates, self.is_set, is_computed)
 
     def _slice(self, pattern: algebra.Slice | algebra.Reduced) -> MaintainedNode:
         """Return the node of LIMIT and OFFSET, or of REDUCED, with what is between it and WHERE."""
@@ -496,26 +467,69 @@ class NodeBuilder:
         if may_compute(order.pattern):
             compared = shown if order.is_distinct or order.is_reduced else []
             (child,) = check_forms([child], compared)
-        node: MaintainedNode
         if isinstance(pattern, algebra.Reduced):
-            node = MaintainedReduced(child, shown)
-        else:
-            node = MaintainedSlice(child, shown, conditions, bounds, order)
-        self.flushed_nodes.append(node)
-        return node
+            return maintain_reduced(child, shown)
+        return maintain_slice(child, shown, conditions, bounds, order)
 
 
 # The body
 
 
+class BodyAlgebra(NamedTuple):
+    """What the code of a body depends on: its algebra and the form of its answer."""
+
+    algebra: algebra.AlgebraQuery
+    form: Form
+    variables: tuple[str, ...]
+    makes_blanks: bool
+
+
+class CompiledBody:
+    """The Python module that a body is compiled to: `source` is its text, and `follow` the function
+    that connects it with a MaintainedBody. `answer` is the node at the top, and `basic_patterns`
+    are those at the leaves.
+    """
+
+    def __init__(self, asked: BodyAlgebra, is_set: bool, has_numbers: bool, is_fed: bool) -> None:
+        builder = NodeBuilder(is_set, has_numbers)
+        self.answer = answer_node(asked, builder)
+        self.is_set = builder.is_set
+        self.basic_patterns = builder.basic_patterns
+        program = Program(is_fed)
+        program.scope.append("graph = body.graphs['']  # R2R-8 the default graph")
+        self.answer.write(program, lambda values, count: [])
+        write_routes(program)
+        self.source = program.source()
+        self.follow = program.load(self.source)
+
+
+MOST_COMPILED = 256  # bodies of which the code is kept
+
+
+def compile_body(
+    body: Body, is_set: bool = False, has_numbers: bool = False, is_fed: bool = False
+) -> CompiledBody:
+    """ENG-6: Return the module of a body, for a MaintainedBody of these options. Raises NotCovered
+    for a body that is not covered.
+    """
+    asked = BodyAlgebra(body.algebra, body.form, body.variables, body.makes_blanks)
+    return _compile(asked, is_set, has_numbers, is_fed)
+
+
+_compile = lru_cache(maxsize=MOST_COMPILED)(CompiledBody)
+
+
 class MaintainedBody:
     """A body that follows a content, triple by triple: `emit` takes every row that comes to its
-    answer or goes from it.
+    answer or goes from it. The code that does this is compiled (`compile_body`).
 
     Where answers are sets (`is_set`, and under DISTINCT) aggregates must be exact: nearly equal
-    ones may be one row or two. With `has_numbers` each triple is followed by the number of the
-    element that it comes from, (s, p, o, k), and each solution of a basic graph pattern by those of
-    its triples. `names` are the named graphs that the dataset may have at some time.
+    ones may be one row or two. `names` are the named graphs that the dataset may have at some time.
+
+    With `collect` each triple is followed by the number of the element that it comes from,
+    (s, p, o, k). Then `collect` takes each solution of a basic graph pattern that a triple
+    completes, behind the pattern's number, and the numbers of its triples follow it. With `is_fed`
+    the answer follows such solutions in place of triples; `feeds` take them, by pattern.
 
     Raises NotCovered for a body that is not covered; its methods raise it for a value that is not.
     """
@@ -525,21 +539,33 @@ class MaintainedBody:
         body: Body,
         emit: Emit,
         is_set: bool = False,
-        has_numbers: bool = False,
+        collect: Callable[[int, Solution], None] | None = None,
+        is_fed: bool = False,
         names: Iterable[Term] = (),
     ) -> None:
+        compiled = compile_body(body, is_set, collect is not None, is_fed)
+        self.answer = compiled.answer
+        self.is_set = compiled.is_set
+        self.basic_patterns = compiled.basic_patterns
         self.graphs = {name: MaintainedGraph() for name in (DEFAULT_GRAPH, *names)}
-        builder = NodeBuilder(self.graphs, is_set, has_numbers)
-        self.answer = answer_node(body, builder)
-        self.answer.emit = emit
-        self.is_set = builder.is_set
-        self.basic_patterns = builder.basic_patterns
-        self.flushed_nodes = builder.flushed_nodes
+        self.collect = collect
+        self.feeds: dict[int, Emit] = {}
+        self.flushed_nodes: list[Any] = []  # inner ones before outer ones
+        self.copies = 0  # of patterns in GRAPH
+        compiled.follow(emit, self)
+        self.flushed_nodes.reverse()
 
-        for graph in self.graphs.values():
-            graph.connect()
-        for begin in reversed(builder.beginnings):  # the answer before what is below it
-            begin()
+    def add(self, node: Any) -> None:
+        """Take an object that emits when the content is complete; one around others comes before
+        them.
+        """
+        self.flushed_nodes.append(node)
+
+    def count_copy(self) -> None:
+        """Count a pattern over a graph. Raises NotCovered for too many."""
+        self.copies += 1
+        if self.copies > MOST_COPIES:
+            raise NotCovered(f"GRAPH over more than {MOST_COPIES} graphs")
 
     def insert(self, triple: Triple, graph: Term = DEFAULT_GRAPH) -> None:
         """Insert a triple of an element into a graph. Raises NotCovered."""
@@ -555,7 +581,7 @@ class MaintainedBody:
             node.flush()
 
 
-def answer_node(body: Body, builder: NodeBuilder) -> MaintainedNode:
+def answer_node(body: BodyAlgebra, builder: NodeBuilder) -> MaintainedNode:
     """Return the node at the top, which emits rows. Raises NotCovered."""
     check_functions(body.algebra)
     if body.makes_blanks:
@@ -566,7 +592,7 @@ def answer_node(body: Body, builder: NodeBuilder) -> MaintainedNode:
             return _ask(pattern, builder)
         case Form.CONSTRUCT:
             child = builder.node(pattern)
-            return MaintainedConstruct(child, body.algebra.template, may_compute(pattern))
+            return maintain_construct(child, body.algebra.template, may_compute(pattern))
         case Form.SELECT:
             return _projection(body, builder)
 
@@ -574,14 +600,11 @@ def answer_node(body: Body, builder: NodeBuilder) -> MaintainedNode:
 def _ask(pattern: algebra.Pattern, builder: NodeBuilder) -> MaintainedNode:
     if isinstance(pattern, algebra.Slice):  # which solutions are cut off does not matter
         child = builder.node(pattern.pattern)
-        ask = MaintainedAsk(child, pattern.offset, is_cut=pattern.limit == 0)
-    else:
-        ask = MaintainedAsk(builder.node(pattern))
-    builder.beginnings.append(ask.emit_first)
-    return ask
+        return maintain_ask(child, pattern.offset, is_cut=pattern.limit == 0)
+    return maintain_ask(builder.node(pattern))
 
 
-def _projection(body: Body, builder: NodeBuilder) -> MaintainedNode:
+def _projection(body: BodyAlgebra, builder: NodeBuilder) -> MaintainedNode:
     pattern: algebra.Pattern = body.algebra.pattern
     is_distinct = isinstance(pattern, algebra.Distinct)
     if isinstance(pattern, algebra.Distinct):

@@ -5,7 +5,8 @@ has changed is emitted anew when the content is complete.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from sortedcontainers import SortedList
@@ -18,8 +19,10 @@ from refengine.incremental.algebra.expressions import (
     number_of,
 )
 from refengine.incremental.algebra.nodes import (
+    Emit,
     MaintainedExtend,
     MaintainedNode,
+    ObjectNode,
     Solution,
     add_count,
     check_forms,
@@ -361,7 +364,7 @@ class GroupMembers:
         self.aggregates = aggregates
 
 
-class MaintainedGroup(MaintainedNode):
+class RunningGroups:
     """GROUP BY and its aggregates. Without a key there is one group, even of nothing (R2R-6).
 
     Its solutions are the keys, then the aggregates' values. Keys and arguments are variables of the
@@ -369,20 +372,20 @@ class MaintainedGroup(MaintainedNode):
     """
 
     def __init__(
-        self, child: MaintainedNode, keys: Sequence[str], aggregates: Mapping[str, MakeAggregate]
+        self, emit: Emit, key_slots: tuple[int, ...], make_aggregates: Sequence[MakeAggregate]
     ) -> None:
-        super().__init__((*keys, *aggregates), child.certain.intersection(keys))
-        self.key = pick_terms(tuple(child.slots[name] for name in keys))
-        self.make_aggregates = tuple(aggregates.values())
-        self.has_no_key = not keys
+        self.emit = emit
+        self.key = pick_terms(key_slots)
+        self.make_aggregates = make_aggregates
+        self.has_no_key = not key_slots
         self.groups: dict[Solution, GroupMembers] = {}
         self.emitted: dict[Solution, Solution] = {}
         self.changed: dict[Solution, None] = {}  # in the order of their first change
         if self.has_no_key:
             self.changed[()] = None
-        child.emit = self._change
 
-    def _change(self, solution: Solution, count: int) -> None:
+    def change(self, solution: Solution, count: int) -> None:
+        """Take a solution that comes or goes. Raises NotCovered."""
         key = self.key(solution)
         if key not in self.groups:
             self.groups[key] = self._empty_group()
@@ -441,7 +444,7 @@ def maintain_groups(
     aggregates: Sequence[tuple[Variable, algebra.Aggregate]],
     must_be_exact: bool,
     is_computed: bool,
-) -> MaintainedGroup:
+) -> ObjectNode:
     """Return the groups of a node's solutions. `is_computed` says whether these may have computed
     numbers.
     """
@@ -460,7 +463,11 @@ def maintain_groups(
         )
         for (variable, function), name in zip(aggregates, argument_names, strict=True)
     }
-    return MaintainedGroup(extended, [variable.name for variable, _ in keys], running)
+    names = [variable.name for variable, _ in keys]
+    slots = tuple(extended.slots[name] for name in names)
+    make = partial(RunningGroups, key_slots=slots, make_aggregates=[*running.values()])
+    certain = extended.certain.intersection(names)
+    return ObjectNode(make, extended, (*names, *running), certain, "R2R-16 GROUP BY")
 
 
 def extend_for_group(

@@ -15,15 +15,25 @@ from functools import lru_cache
 from itertools import chain
 from typing import Any
 
+from refengine.incremental.algebra.code import (
+    Code,
+    Program,
+    Statements,
+    Take,
+    Values,
+    for_each,
+    key_of,
+    otherwise,
+    tuple_of,
+    when,
+)
 from refengine.incremental.algebra.nodes import (
-    Index,
-    LookUp,
+    Emit,
     MaintainedNode,
-    PickKey,
     Solution,
     add_count,
+    ask,
     pick_key,
-    pick_terms,
 )
 from refengine.model.elements import Term
 from refengine.model.errors import NoSingleAnswer
@@ -121,34 +131,22 @@ def equalities_between(
     return found
 
 
-def equal_slots(
-    conditions: Iterable[Expression], slots: Mapping[str, int]
-) -> list[tuple[int, int]]:
-    """Return the slots that are equal by value where some conditions hold, each pair in either
+def equal_names(conditions: Iterable[Expression], slots: Mapping[str, int]) -> Equalities:
+    """Return the variables that are equal by value where some conditions hold, each pair in either
     order. A variable without a slot is unbound, and equal to nothing.
     """
     found = [pair for condition in conditions for pair in equalities(condition)]
-    pairs = [(slots[one], slots[other]) for one, other in found if {one, other} <= slots.keys()]
+    pairs = [pair for pair in found if slots.keys() >= {*pair}]
     return pairs + [(other, one) for one, other in pairs]
 
 
-def pick_value(place: int) -> PickKey:
-    """Return the function that gives the equality key of the term at one place of a tuple."""
-    return lambda terms: equality_key(terms[place])
-
-
-def look_up_value(index: Index) -> LookUp:
-    """Return the function that looks up in an index what may be equal to a value, by its equality
-    key: what is stored under the same key, and what is stored under none. A value without a key may
-    be equal to all.
+def look_up_value(index: Mapping[Any, Iterable[Any]], key: Hashable | None) -> Iterable[Any]:
+    """Look up in an index what may be equal to a value, by its equality key: what is stored under
+    the same key, and what is stored under none. A value without a key may be equal to all.
     """
-
-    def look_up(key: Hashable | None) -> Iterable[Any]:
-        if key is None:
-            return chain.from_iterable(index.values())
-        return (*index.get(key, ()), *index.get(None, ()))
-
-    return look_up
+    if key is None:
+        return chain.from_iterable(index.values())
+    return (*index.get(key, ()), *index.get(None, ()))
 
 
 # Partners
@@ -278,8 +276,8 @@ class JoinKeys:
     """How the solutions of two sides find one another: by the variables that both have, and by
     equalities, each between a variable of the left and one of the right.
 
-    `left_key` and `right_key` give the keys of their solutions. An empty place for the solutions of
-    a side is made by `new_side`.
+    `nodes` are the left side and the right one, `shared` the variables that both have, and
+    `compared` for either side those that are compared by value.
     """
 
     def __init__(
@@ -289,65 +287,63 @@ class JoinKeys:
         equalities: Equalities = (),
         must_share: bool = False,
     ) -> None:
+        self.nodes = (left, right)
         self.shared = [name for name in left.names if name in right.slots]
         always_bound = left.certain & right.certain
         self.is_always_bound = always_bound.issuperset(self.shared) and not equalities
         if must_share and not self.shared:
             self.is_always_bound = False  # nothing is shared, so nothing is compatible
         self.must_share = must_share
-        self.left_key = self._key_of(left, [one for one, _ in equalities])
-        self.right_key = self._key_of(right, [other for _, other in equalities])
-
-    def new_side(self) -> JoinSide:
-        """Return a place for the solutions of a side, which is empty."""
-        return JoinSide() if self.is_always_bound else JoinSideWithUnbound(self.must_share)
-
-    def _key_of(self, node: MaintainedNode, compared: Sequence[str]) -> PickKey:
-        places = tuple(node.slots[name] for name in self.shared)
-        if self.is_always_bound:
-            return pick_key(places)
-        compared_places = tuple(node.slots[name] for name in compared)
-
-        def key_with_unbound(solution: Solution) -> KeyWithUnbound:
-            terms = [solution[place] for place in places]
-            values = [equality_key(solution[place]) for place in compared_places]
-            return (*terms, *values)
-
-        return key_with_unbound
-
-
-class JoinedSlots:
-    """How a solution of the left side and a compatible one of the right become one: the slots of
-    the left, then those that only the right has.
-    """
-
-    def __init__(self, left: MaintainedNode, right: MaintainedNode) -> None:
+        self.compared = [[one for one, _ in equalities], [other for _, other in equalities]]
         self.only_right = [name for name in right.names if name not in left.slots]
-        self.names = (*left.names, *self.only_right)
-        self.rest = pick_terms(tuple(right.slots[name] for name in self.only_right))
-        # the shared variables that the left may leave unbound: their slots on both sides
-        self.filled = [
-            (left.slots[name], right.slots[name])
-            for name in left.names
-            if name in right.slots and name not in left.certain
-        ]
 
-    def merge_function(self) -> Callable[[Solution, Solution], Solution]:
-        """Return what merges a solution of the left with one of the right."""
-        rest = self.rest
-        filled = self.filled
+    def write_sides(self, program: Program) -> tuple[Code, Code]:
+        """Write the places for the solutions of both sides. Return their names."""
+        new = f"{program.call(JoinSideWithUnbound)}({self.must_share})"
+        if self.is_always_bound:
+            new = f"{program.call(JoinSide)}()"
+        by = ", ".join(f"?{name}" for name in self.shared) or "nothing"
+        left = program.keep("left", new, f"R2R-10 the solutions of the left side, by {by}")
+        return left, program.keep("right", new, f"R2R-10 those of the right side, by {by}")
 
-        def merge(left: Solution, right: Solution) -> Solution:
-            return (*left, *rest(right))
+    def key(self, program: Program, place: int, values: Values) -> Code:
+        """Return the expression of the key of a solution of the left side (0) or the right one."""
+        terms = [values[name] for name in self.shared]
+        if self.is_always_bound:
+            return key_of(terms)
+        equality = program.call(equality_key)
+        return tuple_of([*terms, *(f"{equality}({values[name]})" for name in self.compared[place])])
 
-        def merge_and_fill(left: Solution, right: Solution) -> Solution:
-            merged = [*left, *rest(right)]
-            for slot, other in filled:
-                if merged[slot] is None:
-                    merged[slot] = right[other]
-            return tuple(merged)
-
-        return merge_and_fill if filled else merge
+    def for_partners(
+        self,
+        program: Program,
+        side: Code,
+        place: int,
+        values: Values,
+        make: Callable[[Values, Values], Statements],
+    ) -> Statements:
+        """Return a loop over the partners of a solution, which are of the left side (0) or of the
+        right one, under their key. `make` makes what is done with a partner, `copies` of it, from
+        the partner's names and from those of both together.
+        """
+        node = self.nodes[place]
+        known = values.values()
+        own = program.locals(node.names, {*known, "key", "count", "copies"})
+        found = f"{side}.partners(key)"
+        if self.is_always_bound:
+            found = f"{side}.by_key.get(key, {{}}).items()"
+        left, right = (own, values) if place == 0 else (values, own)
+        joined = {**right, **left}
+        filled: Statements = []
+        for name in self.shared:
+            if name not in self.nodes[0].certain:
+                term = program.local(name, {*own.values(), *known})
+                filled.append(f"{term} = {right[name]} if {left[name]} is None else {left[name]}")
+                joined[name] = term
+        names = [name for node in self.nodes for name in node.names]
+        both = {name: joined[name] for name in dict.fromkeys(names)}
+        target = f"{tuple_of(own.values())}, copies" if own else "_, copies"
+        return for_each(target, found, [*filled, *make(own, both)])
 
 
 # Join and OPTIONAL
@@ -363,28 +359,31 @@ class MaintainedJoin(MaintainedNode):
     def __init__(
         self, left: MaintainedNode, right: MaintainedNode, equalities: Equalities = ()
     ) -> None:
-        joined = JoinedSlots(left, right)
-        super().__init__(joined.names, left.certain | right.certain)
-        merge = joined.merge_function()
-        keys = JoinKeys(left, right, equalities)
-        left_side = keys.new_side()
-        right_side = keys.new_side()
+        self.keys = JoinKeys(left, right, equalities)
+        super().__init__([*left.names, *self.keys.only_right], left.certain | right.certain)
 
+    def write(self, program: Program, take: Take) -> None:
+        """Write what is done with a solution of either side: it is stored, and joined."""
+        keys = self.keys
+        sides = keys.write_sides(program)
+        call = program.shared("joined", self.names, take, "Take a solution of a join")
         # m copies of one side's solution and n of the other's are m * n of the joined one
-        def change_left(solution: Solution, count: int) -> None:
-            key = keys.left_key(solution)
-            left_side.add(key, solution, count)
-            for partner, copies in right_side.partners(key):
-                self.emit(merge(solution, partner), count * copies)
+        for place in (1, 0):
 
-        def change_right(solution: Solution, count: int) -> None:
-            key = keys.right_key(solution)
-            right_side.add(key, solution, count)
-            for partner, copies in left_side.partners(key):
-                self.emit(merge(partner, solution), count * copies)
+            def join(values: Values, count: Code, place: int = place) -> Statements:
+                return [
+                    f"key = {keys.key(program, place, values)}",
+                    f"{sides[place]}.add(key, {keys.nodes[place].solution(values)}, {count})",
+                    *keys.for_partners(
+                        program,
+                        sides[1 - place],
+                        1 - place,
+                        values,
+                        lambda own, both: call(both, f"{count} * copies"),
+                    ),
+                ]
 
-        left.emit = change_left
-        right.emit = change_right
+            keys.nodes[place].write(program, join)
 
 
 class MaintainedOptional(MaintainedNode):
@@ -399,53 +398,63 @@ class MaintainedOptional(MaintainedNode):
     def __init__(
         self, left: MaintainedNode, right: MaintainedNode, expression: Expression | None
     ) -> None:
-        joined = JoinedSlots(left, right)
-        super().__init__(joined.names, left.certain)
-        self.merge = joined.merge_function()
-        self.unbound = (None,) * len(joined.only_right)
-        self.holds = None
-        if expression is not None:
-            self.holds = self.condition(expression)
         self.keys = JoinKeys(left, right, equalities_between(expression, left, right))
-        self.left_side = self.keys.new_side()
-        self.right_side = self.keys.new_side()
-        # how many partners each solution of the left side has
-        self.partners: Counter[Solution] = Counter()
-        left.emit = self._change_left
-        right.emit = self._change_right
+        super().__init__([*left.names, *self.keys.only_right], left.certain)
+        self.expression = expression
 
-    def _change_left(self, solution: Solution, count: int) -> None:
-        key = self.keys.left_key(solution)
-        self.left_side.add(key, solution, count)
+    def write(self, program: Program, take: Take) -> None:
+        """Write what is done with a solution of either side."""
+        keys = self.keys
+        left, right = keys.nodes
+        sides = keys.write_sides(program)
+        call = program.shared("joined", self.names, take, "OPTIONAL: a pair, or a lone solution")
+        new = f"{program.call(Counter)}()"
+        partners = program.keep("partners", new, "OPTIONAL: how many each solution of the left has")
 
-        partners = 0
-        for partner, copies in self.right_side.partners(key):
-            joined = self.merge(solution, partner)
-            if self.holds is None or self.holds(joined):
-                partners += copies
-                self.emit(joined, count * copies)
-        if not partners:
-            self.emit((*solution, *self.unbound), count)
+        def if_holds(both: Values, body: Statements) -> Statements:
+            if self.expression is None:
+                return body
+            return when(ask(program, [self.expression], both), body)
 
-        if solution in self.left_side.by_key.get(key, ()):
-            self.partners[solution] = partners
-        else:
-            del self.partners[solution]
+        def change_right(values: Values, count: Code) -> Statements:
+            def change_pair(own: Values, both: Values) -> Statements:
+                alone = {name: own[name] for name in left.names}
+                return if_holds(
+                    both,
+                    [
+                        f"lone = {left.solution(own)}",
+                        f"before = {partners}[lone]",
+                        f"{partners}[lone] = before + {count}",
+                        *when("not before", call(alone, "-copies")),
+                        *call(both, f"{count} * copies"),
+                        *when(f"not before + {count}", call(alone, "copies")),
+                    ],
+                )
 
-    def _change_right(self, solution: Solution, count: int) -> None:
-        key = self.keys.right_key(solution)
-        self.right_side.add(key, solution, count)
-        for partner, copies in self.left_side.partners(key):
-            joined = self.merge(partner, solution)
-            if self.holds is not None and not self.holds(joined):
-                continue
-            before = self.partners[partner]
-            self.partners[partner] = before + count
-            if not before:
-                self.emit((*partner, *self.unbound), -copies)
-            self.emit(joined, count * copies)
-            if not before + count:
-                self.emit((*partner, *self.unbound), copies)
+            return [
+                f"key = {keys.key(program, 1, values)}",
+                f"{sides[1]}.add(key, {right.solution(values)}, {count})",
+                *keys.for_partners(program, sides[0], 0, values, change_pair),
+            ]
+
+        def change_left(values: Values, count: Code) -> Statements:
+            def add_pair(own: Values, both: Values) -> Statements:
+                pair = ["found += copies", *call(both, f"{count} * copies")]
+                return if_holds(both, pair)
+
+            lone = left.solution(values)
+            return [
+                f"key = {keys.key(program, 0, values)}",
+                f"{sides[0]}.add(key, {lone}, {count})",
+                "found = 0",
+                *keys.for_partners(program, sides[1], 1, values, add_pair),
+                *when("not found", call(values, count)),
+                *when(f"{lone} in {sides[0]}.by_key.get(key, ())", [f"{partners}[{lone}] = found"]),
+                otherwise([f"del {partners}[{lone}]"]),
+            ]
+
+        right.write(program, change_right)
+        left.write(program, change_left)
 
 
 def join_all(
@@ -499,42 +508,79 @@ class MaintainedSemiJoin(MaintainedNode):
     the other side.
     """
 
-    def _connect(self, left: MaintainedNode, right: MaintainedNode, keys: JoinKeys) -> None:
-        """Take the changes of both sides."""
-        self.keys = keys
-        self.left_side = keys.new_side()
-        self.right_side = keys.new_side()
-        self.partners: Counter[Any] = Counter()  # by the keys of the left side
-        left.emit = self._change_left
-        right.emit = self._change_right
+    keys: JoinKeys
 
-    def _show(self, solution: Solution, count: int, has_partner: bool) -> None:
-        """Emit a change of a solution of the left side, as the operator has it."""
+    def write(self, program: Program, take: Take) -> None:
+        """Write an object that looks for partners, and what is done with both sides' solutions."""
+        keys = self.keys
+        left, right = keys.nodes
+        sides = keys.write_sides(program)
+        comment = "R2R-19 whether a solution of the left side has a partner"
+        own = program.locals(left.names)
+        unpack = [f"{tuple_of(own.values())} = solution"] if own else []
+        show = program.define(
+            "show",
+            ["solution", "count", "has_partner"],
+            [*unpack, *self._show(own, take)],
+            "Take a solution of the left side, as the operator shows it",
+        )
+        made = f"{program.call(Partners)}({', '.join(sides)}, {show})"
+        partners = program.keep("partners", made, comment)
+        right.write(
+            program,
+            lambda values, count: [
+                f"{partners}.change_right({keys.key(program, 1, values)}, {count})"
+            ],
+        )
+        left.write(
+            program,
+            lambda values, count: [
+                f"{partners}.change_left({keys.key(program, 0, values)}, "
+                f"{left.solution(values)}, {count})"
+            ],
+        )
+
+    def _show(self, values: Values, take: Take) -> Statements:
+        """Return what is done with a solution of the left side, by whether it has a partner."""
         raise NotImplementedError
 
-    def _change_left(self, solution: Solution, count: int) -> None:
-        key = self.keys.left_key(solution)
-        change = self.left_side.add(key, solution, count)
-        if change > 0:
-            self.partners[key] = len(list(self.right_side.compatible_keys(key)))
-        self._show(solution, count, self.partners[key] > 0)
-        if change < 0:
-            del self.partners[key]
 
-    def _change_right(self, solution: Solution, count: int) -> None:
-        key = self.keys.right_key(solution)
-        change = self.right_side.add(key, (), count)
+class Partners:
+    """Whether solutions of the left side have partners on the right. `show` takes a solution whose
+    count changes, with whether it has one.
+    """
+
+    def __init__(
+        self, left: JoinSide, right: JoinSide, show: Callable[[Solution, int, bool], None]
+    ) -> None:
+        self.left = left
+        self.right = right
+        self.show = show
+        self.counts: Counter[Any] = Counter()  # by the keys of the left side
+
+    def change_left(self, key: Any, solution: Solution, count: int) -> None:
+        """Take a change of a solution of the left side."""
+        change = self.left.add(key, solution, count)
+        if change > 0:
+            self.counts[key] = len(list(self.right.compatible_keys(key)))
+        self.show(solution, count, self.counts[key] > 0)
+        if change < 0:
+            del self.counts[key]
+
+    def change_right(self, key: Any, count: int) -> None:
+        """Take a change of a solution of the right side, of which the key is stored."""
+        change = self.right.add(key, (), count)
         if not change:
             return
-        for left_key in self.left_side.compatible_keys(key):
-            had_partner = self.partners[left_key] > 0
-            self.partners[left_key] += change
-            has_partner = self.partners[left_key] > 0
+        for left_key in self.left.compatible_keys(key):
+            had_partner = self.counts[left_key] > 0
+            self.counts[left_key] += change
+            has_partner = self.counts[left_key] > 0
             if has_partner == had_partner:
                 continue
-            for partner, copies in self.left_side.by_key[left_key].items():
-                self._show(partner, -copies, had_partner)
-                self._show(partner, copies, has_partner)
+            for partner, copies in self.left.by_key[left_key].items():
+                self.show(partner, -copies, had_partner)
+                self.show(partner, copies, has_partner)
 
 
 class MaintainedMinus(MaintainedSemiJoin):
@@ -544,11 +590,10 @@ class MaintainedMinus(MaintainedSemiJoin):
 
     def __init__(self, left: MaintainedNode, right: MaintainedNode) -> None:
         super().__init__(left.names, left.certain)
-        self._connect(left, right, JoinKeys(left, right, must_share=True))
+        self.keys = JoinKeys(left, right, must_share=True)
 
-    def _show(self, solution: Solution, count: int, has_partner: bool) -> None:
-        if not has_partner:
-            self.emit(solution, count)
+    def _show(self, values: Values, take: Take) -> Statements:
+        return when("not has_partner", take(values, "count"))
 
 
 class MaintainedExists(MaintainedSemiJoin):
@@ -558,10 +603,12 @@ class MaintainedExists(MaintainedSemiJoin):
 
     def __init__(self, left: MaintainedNode, right: MaintainedNode, flag: str) -> None:
         super().__init__((*left.names, flag), left.certain)
-        self._connect(left, right, JoinKeys(left, right))
+        self.flag = flag
+        self.keys = JoinKeys(left, right)
 
-    def _show(self, solution: Solution, count: int, has_partner: bool) -> None:
-        self.emit((*solution, TRUE if has_partner else None), count)
+    def _show(self, values: Values, take: Take) -> Statements:
+        shown = take({**values, self.flag: "partner"}, "count")
+        return [f"partner = {TRUE!r} if has_partner else None", *shown]
 
 
 # EXISTS with a filter on variables of the solution outside: FILTER EXISTS { ?x :q ?z
@@ -571,14 +618,23 @@ class MaintainedExists(MaintainedSemiJoin):
 Wrap = Callable[[MaintainedNode], MaintainedNode]
 
 
+class OuterNode(MaintainedNode):
+    """A node whose solutions an object emits, by the function `emitter`."""
+
+    emitter: Code
+
+    def write(self, program: Program, take: Take) -> None:
+        """Write the function."""
+        self.emitter = program.emitter("ask", self.names, take, "Take a solution to be asked of")
+
+
 class MaintainedExistsWithFilter(MaintainedNode):
     """EXISTS whose filters look at the outer solution: the solutions of the left side with one
     variable more. It is true if there is a partner that passes the filters, and unbound if there is
     none.
 
     The outer solutions, each once, are joined with the pattern's, and `wrap` puts the filters
-    around that join. What passes is counted by outer solution. It keeps the outer solutions, their
-    numbers of partners, and what the join keeps. A change costs its partners.
+    around that join. What passes is counted by outer solution (`OuterSolutions`).
     """
 
     def __init__(
@@ -590,28 +646,56 @@ class MaintainedExistsWithFilter(MaintainedNode):
         equalities: Equalities = (),
     ) -> None:
         super().__init__((*left.names, flag), left.certain)
-        self.width = len(left.names)
+        self.left = left
+        self.outer = OuterNode(left.names, left.certain)
+        self.joined = wrap(MaintainedJoin(self.outer, right, equalities))
+
+    def write(self, program: Program, take: Take) -> None:
+        """Write an object that counts partners, then the join, then the left side."""
+        emit = program.emitter("emit", self.names, take, "Take an outer solution of EXISTS")
+        made = f"{program.call(OuterSolutions)}({emit})"
+        outer = program.keep("outer", made, "R2R-19 EXISTS with a filter on outer solutions")
+        self.joined.write(
+            program,
+            lambda values, count: [
+                f"{outer}.change_partners({self.left.solution(values)}, {count})"
+            ],
+        )
+        program.scope.append(f"{outer}.ask = {self.outer.emitter}")
+        self.left.write(
+            program,
+            lambda values, count: [f"{outer}.change({self.left.solution(values)}, {count})"],
+        )
+
+
+class OuterSolutions:
+    """The outer solutions of EXISTS with a filter, and the number of partners of each. `ask` joins
+    a solution with the pattern's, and so counts its partners. A change costs its partners.
+    """
+
+    ask: Emit
+
+    def __init__(self, emit: Emit) -> None:
+        self.emit = emit
         self.copies: Counter[Solution] = Counter()
         self.partners: Counter[Solution] = Counter()
-        self.outer = MaintainedNode(left.names, left.certain)
         # a solution that comes is shown when its partners are counted
         self.coming: Solution | None = None
-        wrap(MaintainedJoin(self.outer, right, equalities)).emit = self._change_partners
-        left.emit = self._change_left
 
-    def _change_left(self, solution: Solution, count: int) -> None:
+    def change(self, solution: Solution, count: int) -> None:
+        """Take a change of an outer solution."""
         change = add_count(self.copies, solution, count)
         if change < 0:
             self._show(solution, count)
         if change:
             self.coming = solution
-            self.outer.emit(solution, change)
+            self.ask(solution, change)
             self.coming = None
         if change >= 0:
             self._show(solution, count)
 
-    def _change_partners(self, joined: Solution, count: int) -> None:
-        solution = joined[: self.width]
+    def change_partners(self, solution: Solution, count: int) -> None:
+        """Take a change of the number of partners of an outer solution."""
         if solution == self.coming:
             add_count(self.partners, solution, count)
             return

@@ -1,10 +1,10 @@
 """§7 What all nodes of the maintained algebra share, and the nodes that answer each change from
 itself alone, but for counts: FILTER, UNION, SELECT, VALUES, BIND, GRAPH, ASK and CONSTRUCT.
 
-A node receives changes from below, as solutions with a count: +2 inserts a solution twice, -1
-retracts it once. It keeps what it needs in order to say what they change above, and emits that.
-Counts make bags right under joins and projection (Gupta, Mumick, Subrahmanian, *Maintaining views
-incrementally*, SIGMOD 1993).
+A node writes code into the module that its query is compiled to. Changes come from below, as
+solutions with a count: +2 inserts a solution twice, -1 retracts it once. The code keeps what it
+needs in order to say what they change above, and goes on there. Counts make bags right under joins
+and projection (Gupta, Mumick, Subrahmanian, *Maintaining views incrementally*, SIGMOD 1993).
 
 A computed number such as 2.0 has a value, but no fixed text. Whether it is the same term as another
 2.0 has no single answer, unless both are computed exactly. So the maintained nodes compare terms by
@@ -17,10 +17,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import partial
 from math import isfinite
 from operator import itemgetter
 from typing import Any, TypeVar
 
+from refengine.incremental.algebra.code import (
+    Code,
+    Program,
+    Statements,
+    Take,
+    Values,
+    for_each,
+    one_line,
+    show,
+    tuple_of,
+    when,
+)
 from refengine.incremental.algebra.expressions import (
     Condition,
     compile_result,
@@ -39,10 +52,9 @@ from refengine.sparql.algebra import (
     Group,
     Pattern,
     TriplePattern,
-    Values,
     Variable,
+    all_variables,
     conjuncts,
-    visible,
     walk,
     without_path,
 )
@@ -75,36 +87,124 @@ Emit = Callable[[Any, int], None]
 # From a tuple, a key for a dict: of several places a tuple of terms, of one place that term
 PickKey = Callable[[Any], Any]
 
-# Key -> what is stored under it, each once, in the order in which it came
-Index = dict[Any, dict[Any, None]]
-
-# From a key what is stored under it; None if there is nothing
-LookUp = Callable[[Any], Iterable[Any] | None]
-
 
 class MaintainedNode:
     """A node of the maintained algebra.
 
     `names` are the variables of its solutions by slot, `slots` the slot of each, and `certain`
-    those that every solution binds. Whoever is above sets `emit`.
+    those that every solution binds. This one has no solutions.
     """
 
-    def __init__(self, names: Sequence[str], certain: Iterable[str]) -> None:
+    def __init__(self, names: Iterable[str], certain: Iterable[str]) -> None:
         self.names = tuple(names)
         self.slots = {name: slot for slot, name in enumerate(self.names)}
         self.certain = frozenset(certain)
-        self.emit: Emit
 
-    def flush(self) -> None:
-        """Emit what waits until the content is complete; of most nodes nothing does. Raises
-        NotCovered.
+    def write(self, program: Program, take: Take) -> None:
+        """Write the node and those below it. `take` writes what is done with its solutions, where
+        they come. What is above is written first, and of several below the last one.
         """
 
-    def condition(self, expression: Expression) -> Condition:
-        """Return an expression as a condition on this node's solutions; variables that it does not
-        have are unbound. It raises NotCovered where the SPARQL evaluator has no single answer.
-        """
-        return condition_on(expression, self.slots)
+    def solution(self, values: Values) -> Code:
+        """Return the expression of a solution of this node, as a tuple by slot."""
+        return tuple_of([values[name] for name in self.names])
+
+
+def ask(program: Program, conditions: Sequence[Expression], values: Values) -> Code:
+    """Return the expression of whether conditions hold of a solution; variables that it does not
+    have are unbound. It raises NotCovered where the SPARQL evaluator has no single answer.
+    """
+    asked = {variable.name for part in conditions for variable in all_variables(part)}
+    names = [name for name in values if name in asked]
+    slots = {name: slot for slot, name in enumerate(names)}
+    match conditions:
+        case [Call("BOUND", (Variable(name),))] if name in values:
+            return f"{values[name]} is not None"
+        case [condition]:
+            holds = condition_on(condition, slots)
+        case _:
+            holds = all_of([condition_on(part, slots) for part in conditions])
+    return f"{program.give('holds', holds)}({tuple_of([values[name] for name in names])})"
+
+
+def all_of(conditions: Sequence[Condition]) -> Condition:
+    """Return whether all of some conditions hold. One that is false decides. Those after an error
+    are asked: one without a single answer leaves the whole without (R2R-11).
+    """
+
+    def all_hold(terms: Sequence[Term | None]) -> bool:
+        has_error = False
+        for condition in conditions:
+            holds = condition(terms)
+            if holds is False:
+                return False
+            has_error |= holds is None
+        return not has_error
+
+    return all_hold
+
+
+class PassingNode(MaintainedNode):
+    """A node that answers each change of its child from itself alone, in place. Its solutions are
+    as its child's, unless other names are given.
+    """
+
+    def __init__(
+        self,
+        child: MaintainedNode,
+        names: Iterable[str] | None = None,
+        certain: Iterable[str] | None = None,
+    ) -> None:
+        super().__init__(
+            child.names if names is None else names, child.certain if certain is None else certain
+        )
+        self.child = child
+
+    def write(self, program: Program, take: Take) -> None:
+        """Write what is below, and in it what is done with its solutions."""
+        self.child.write(program, partial(self.pass_on, program, take))
+
+    def pass_on(self, program: Program, take: Take, values: Values, count: Code) -> Statements:
+        """Return what is done with a solution of the child."""
+        raise NotImplementedError
+
+
+class ObjectNode(MaintainedNode):
+    """A node whose module calls an object: of each body its own, which `make` makes of the function
+    that it emits solutions by. Its method `change` takes the solutions of the child. If it has
+    `flush`, this emits what waits until the content is complete.
+    """
+
+    def __init__(
+        self,
+        make: Callable[[Emit], Any],
+        child: MaintainedNode,
+        names: Iterable[str],
+        certain: Iterable[str],
+        comment: str,
+    ) -> None:
+        super().__init__(names, certain)
+        self.make = make
+        self.child = child
+        self.comment = comment
+
+    def write(self, program: Program, take: Take) -> None:
+        """Write the object, and then what is below."""
+        change = f"{self.write_object(program, take)}.change"
+        self.child.write(
+            program, lambda values, count: [f"{change}({self.child.solution(values)}, {count})"]
+        )
+
+    def give_make(self, program: Program) -> Code:
+        """Give the module what makes the object, by the name of its class. Return the name."""
+        return program.give(getattr(self.make, "func", self.make).__name__, self.make)
+
+    def write_object(self, program: Program, take: Take) -> Code:
+        """Write the object. Return its name."""
+        emit = program.emitter("emit", self.names, take, f"Take a solution of {self.comment}")
+        made = program.keep("node", f"{self.give_make(program)}({emit})", self.comment)
+        program.scope.append(f"body.add({made})")
+        return made
 
 
 def pick_key(places: tuple[int, ...]) -> PickKey:
@@ -185,43 +285,61 @@ def check_finite(number: Number) -> Number:
     return number
 
 
-class MaintainedFormCheck(MaintainedNode):
+class MaintainedFormCheck(PassingNode):
     """A check of a node's solutions before other nodes store them: of the numbers of the variables
     that are compared. From here on computed numbers are told apart by their values.
 
-    `forms` are those of each variable that is compared, which several nodes may share. It keeps a
-    count for each number; a change costs a look-up for each variable.
+    `forms` are the names of what is kept of each variable that is compared; several nodes may share
+    them. It keeps a count for each number; a change costs a look-up for each variable.
     """
 
-    def __init__(self, child: MaintainedNode, forms: dict[str, NumberForms]) -> None:
-        super().__init__(child.names, child.certain)
-        self.checks = [(self.slots[name], own) for name, own in forms.items() if name in self.slots]
-        child.emit = self._change
+    def __init__(
+        self, child: MaintainedNode, compared: Iterable[str], forms: dict[str, Code]
+    ) -> None:
+        super().__init__(child)
+        self.compared = [name for name in compared if name in self.slots]
+        self.forms = forms
 
-    def _change(self, solution: Solution, count: int) -> None:
-        for slot, forms in self.checks:
-            term = solution[slot]
-            if term is not None:
-                forms.change(term, count)
-        if any(isinstance(term, Computed) for term in solution):
-            solution = tuple(map(tell_apart, solution))
-        self.emit(solution, count)
+    def write(self, program: Program, take: Take) -> None:
+        """Write what is kept, and what is below."""
+        for name in self.compared:
+            if name not in self.forms:
+                new = f"{program.call(NumberForms)}()"
+                self.forms[name] = program.keep("forms", new, f"R2R-13 the numbers of ?{name}")
+        super().write(program, take)
+
+    def pass_on(self, program: Program, take: Take, values: Values, count: Code) -> Statements:
+        """Return the checks."""
+        statements: Statements = []
+        for name in self.compared:
+            term = values[name]
+            change = f"{self.forms[name]}.change({term}, {count})"
+            statements += when(f"{term} is not None", [change])
+        apart = program.locals(self.names, values.values())
+        for name, own in apart.items():
+            statements.append(f"{own} = {program.call(tell_apart)}({values[name]})")
+        return [*statements, *take(apart, count)]
 
 
-class MaintainedPlainTerms(MaintainedNode):
+class MaintainedPlainTerms(PassingNode):
     """The solutions of a node in which some variables have plain terms. Raises NotCovered for one
     that has a computed number: what such a number matches has no single answer.
     """
 
     def __init__(self, child: MaintainedNode, names: Iterable[str]) -> None:
-        super().__init__(child.names, child.certain)
-        self.checked = [self.slots[name] for name in sorted(names)]
-        child.emit = self._change
+        super().__init__(child)
+        self.checked = sorted(names)
 
-    def _change(self, solution: Solution, count: int) -> None:
-        if any(isinstance(solution[slot], Computed) for slot in self.checked):
-            raise NotCovered("a computed number within EXISTS")
-        self.emit(solution, count)
+    def pass_on(self, program: Program, take: Take, values: Values, count: Code) -> Statements:
+        """Return the check."""
+        terms = ", ".join([values[name] for name in self.checked])
+        return [f"{program.call(refuse_computed)}({terms})", *take(values, count)]
+
+
+def refuse_computed(*terms: Term | None) -> None:
+    """Raise NotCovered if a computed number is among the terms of an outer solution of EXISTS."""
+    if any(isinstance(term, Computed) for term in terms):
+        raise NotCovered("a computed number within EXISTS")
 
 
 def tell_apart(term: Term | None) -> Term | None:
@@ -250,8 +368,9 @@ def check_forms(nodes: Sequence[MaintainedNode], names: Iterable[str]) -> list[M
     """Return nodes whose solutions are equal by text where they are the same, as far as some
     variables go. What is not so raises NotCovered when it comes.
     """
-    forms = {name: NumberForms() for name in names}
-    return [MaintainedFormCheck(node, forms) for node in nodes]
+    compared = list(names)
+    forms: dict[str, Code] = {}
+    return [MaintainedFormCheck(node, compared, forms) for node in nodes]
 
 
 def check_operands(
@@ -274,25 +393,18 @@ def check_operands(
 SURELY_SHOWN = TOLERANCE["double"]
 
 
-class MaintainedFilter(MaintainedNode):
+class MaintainedFilter(PassingNode):
     """FILTER over anything but a basic graph pattern, and HAVING."""
 
     def __init__(self, child: MaintainedNode, expression: Expression) -> None:
-        super().__init__(child.names, child.certain)
-        self.conditions = [self.condition(part) for part in conjuncts(expression)]
-        child.emit = self._change
+        super().__init__(child)
+        self.expression = expression
 
-    def _change(self, solution: Solution, count: int) -> None:
-        has_error = False
-        for condition in self.conditions:
-            holds = condition(solution)
-            if holds is False:
-                return
-            # The parts after an error are asked, too: one that is false decides, and one without a
-            # single answer leaves the whole without (R2R-11).
-            has_error |= holds is None
-        if not has_error:
-            self.emit(solution, count)
+    def pass_on(self, program: Program, take: Take, values: Values, count: Code) -> Statements:
+        """Return the filter, and what is under it."""
+        holds = ask(program, list(conjuncts(self.expression)), values)
+        comment = one_line(f"R2R-11 FILTER({show(self.expression)})")
+        return [f"# {comment}", *when(holds, take(values, count))]
 
 
 class MaintainedUnion(MaintainedNode):
@@ -301,29 +413,24 @@ class MaintainedUnion(MaintainedNode):
     def __init__(self, parts: Sequence[MaintainedNode]) -> None:
         names = dict.fromkeys(name for part in parts for name in part.names)
         certain = frozenset.intersection(*(part.certain for part in parts))
-        super().__init__(list(names), certain)
-        for part in parts:
-            part.emit = self._widen(part)
+        super().__init__(names, certain)
+        self.parts = parts
 
-    def _widen(self, part: MaintainedNode) -> Emit:
-        """Return what takes a part's solutions, and emits them with the union's slots."""
-        if part.names == self.names:
-            return lambda solution, count: self.emit(solution, count)
-        places = [part.slots.get(name) for name in self.names]
-
-        def emit_widened(solution: Solution, count: int) -> None:
-            widened = [None if place is None else solution[place] for place in places]
-            self.emit(tuple(widened), count)
-
-        return emit_widened
+    def write(self, program: Program, take: Take) -> None:
+        """Write what takes the solutions of all parts, then the parts."""
+        call = program.shared("united", self.names, take, "UNION: a solution of any part")
+        for part in reversed(self.parts):
+            part.write(program, call)
 
 
-class MaintainedProjection(MaintainedNode):
+class MaintainedProjection(PassingNode):
     """SELECT: rows of some of the variables, under DISTINCT each once.
 
     With `is_computed` a solution may have computed numbers, of which a row has the terms alone.
     Raises NotCovered for one that is rounded so far that it is no answer.
     """
+
+    counts: Code  # the name of how often each row is there
 
     def __init__(
         self,
@@ -332,32 +439,38 @@ class MaintainedProjection(MaintainedNode):
         is_distinct: bool,
         is_computed: bool = False,
     ) -> None:
-        super().__init__(names, ())
-        self.child = child
+        super().__init__(child, names, ())
         self.is_distinct = is_distinct
-        # the rows' cells, by name (a variable may be selected twice)
-        self.cells: list[tuple[str, int]] = []
-        for name in sorted(set(names)):
-            slot = child.slots.get(name)
-            if slot is not None:
-                self.cells.append((name, slot))
-        self.counts: Counter[Row] = Counter()
-        child.emit = self._change_computed if is_computed else self._change
+        self.is_computed = is_computed
 
-    def _change(self, solution: Solution, count: int) -> None:
-        row = tuple(
-            [(name, term) for name, slot in self.cells if (term := solution[slot]) is not None]
-        )
+    def write(self, program: Program, take: Take) -> None:
+        """Write what is kept, and what is below."""
         if self.is_distinct:
-            count = add_count(self.counts, row, count)
-        if count:
-            self.emit(row, count)
+            new = f"{program.call(Counter)}()"
+            self.counts = program.keep("rows", new, "R2R-2 DISTINCT: how often each row is there")
+        super().write(program, take)
 
-    def _change_computed(self, solution: Solution, count: int) -> None:
-        shown = list(solution)
-        for _, slot in self.cells:
-            shown[slot] = as_shown(solution[slot])
-        self._change(tuple(shown), count)
+    def pass_on(self, program: Program, take: Take, values: Values, count: Code) -> Statements:
+        """Return what makes the row, and passes it to `change`."""
+        made: Statements = ["# R2R-2 SELECT: the row"]
+        made.append(f"row = {self._row(program, values)}")
+        if not self.is_distinct:
+            return [*made, f"change(row, {count})"]
+        made.append(f"presence = {program.call(add_count)}({self.counts}, row, {count})")
+        return [*made, *when("presence", ["change(row, presence)"])]
+
+    def _row(self, program: Program, values: Values) -> Code:
+        """Return the expression of a row: its cells by name. A variable may be selected twice."""
+        names = [name for name in sorted(set(self.names)) if name in values]
+        cells = []
+        for name in names:
+            term = values[name]
+            if self.is_computed:
+                term = f"{program.call(as_shown)}({term})"
+            cells.append(f"({name!r}, {term})")
+        if self.child.certain.issuperset(names):
+            return tuple_of(cells)
+        return f"tuple([cell for cell in {tuple_of(cells)} if cell[1] is not None])"
 
 
 def as_shown(term: Term | None) -> Term | None:
@@ -378,7 +491,7 @@ def as_shown(term: Term | None) -> Term | None:
 # VALUES and the empty graph pattern
 
 
-EMPTY_PATTERN = Values((), ((),))  # one solution, which binds nothing
+EMPTY_PATTERN = algebra.Values((), ((),))  # one solution, which binds nothing
 
 
 class MaintainedValues(MaintainedNode):
@@ -386,29 +499,30 @@ class MaintainedValues(MaintainedNode):
     its variable unbound.
     """
 
-    def __init__(self, values: Values) -> None:
+    def __init__(self, values: algebra.Values) -> None:
         names = [variable.name for variable in values.variables]
         columns = zip(*values.rows, strict=True)
         undefined = {name for name, terms in zip(names, columns, strict=False) if None in terms}
         super().__init__(names, set(names) - undefined)
         self.rows = values.rows
 
-    def emit_rows(self) -> None:
-        """Emit every row. To be called once, when the whole tree is there."""
-        for solution in self.rows:
-            self.emit(solution, 1)
+    def write(self, program: Program, take: Take) -> None:
+        """Write a loop over the rows."""
+        emit = program.emitter("emit", self.names, take, "Take a row of VALUES")
+        rows = program.give("rows", self.rows)
+        program.scope += for_each("solution", rows, [f"{emit}(solution, 1)"])
 
 
 # BIND and `AS`
 
 
-class MaintainedExtend(MaintainedNode):
+class MaintainedExtend(PassingNode):
     """Extend: each solution with the results of expressions in new slots, one after the other. An
     error leaves its variable unbound.
 
     Nothing is kept: a change is answered from itself alone, and a solution that goes is extended
-    once more. Raises NotCovered for a binding of a variable that is there already, and what
-    `compile_result` raises.
+    once more. Raises NotCovered for a binding of a variable that is there already. Its code raises
+    what `compile_result` raises.
     """
 
     def __init__(
@@ -416,23 +530,38 @@ class MaintainedExtend(MaintainedNode):
     ) -> None:
         names = list(child.names)
         certain = set(child.certain)
-        self.results = []
         for variable, expression in bindings:
             if variable.name in names:
                 raise NotCovered(f"?{variable.name}, which is bound twice")
-            slots = {name: slot for slot, name in enumerate(names)}
-            self.results.append(compile_result(expression, slots))
             names.append(variable.name)
             if _is_always_bound(expression, certain):
                 certain.add(variable.name)
-        super().__init__(names, certain)
-        child.emit = self._change
+        super().__init__(child, names, certain)
+        self.bindings = bindings
 
-    def _change(self, solution: Solution, count: int) -> None:
-        terms: list[Term | None] = [*solution]
-        for result in self.results:
-            terms.append(result(terms))
-        self.emit(tuple(terms), count)
+    def pass_on(self, program: Program, take: Take, values: Values, count: Code) -> Statements:
+        """Return the bindings, one after the other."""
+        extended = dict(values)
+        statements: Statements = []
+        for variable, expression in self.bindings:
+            own = program.local(variable.name, extended.values())
+            statements += [
+                f"# {one_line(f'R2R-11 {show(expression)} AS ?{variable.name}')}",
+                f"{own} = {compute(program, expression, extended)}",
+            ]
+            extended[variable.name] = own
+        return [*statements, *take(extended, count)]
+
+
+def compute(program: Program, expression: Expression, values: Values) -> Code:
+    """Return the expression of an expression's result for a solution."""
+    asked = {variable.name for variable in all_variables(expression)}
+    names = [name for name in values if name in asked]
+    if isinstance(expression, Variable) and names:
+        return values[expression.name]
+    slots = {name: slot for slot, name in enumerate(names)}
+    result = program.give("result", compile_result(expression, slots))
+    return f"{result}({tuple_of([values[name] for name in names])})"
 
 
 def _is_always_bound(expression: Expression, certain: set[str]) -> bool:
@@ -445,78 +574,37 @@ def _is_always_bound(expression: Expression, certain: set[str]) -> bool:
 # SELECT within a pattern
 
 
-class MaintainedSelection(MaintainedNode):
-    """SELECT within a pattern: solutions of some of the variables. It keeps nothing, and answers
-    each change from itself alone.
-    """
+class MaintainedSelection(PassingNode):
+    """SELECT within a pattern: solutions of some of the variables. It keeps nothing."""
 
     def __init__(self, child: MaintainedNode, names: Sequence[str]) -> None:
-        super().__init__(tuple(dict.fromkeys(names)), child.certain.intersection(names))
-        self.places = [child.slots.get(name) for name in self.names]
-        child.emit = self._change
+        super().__init__(child, dict.fromkeys(names), child.certain.intersection(names))
 
-    def _change(self, solution: Solution, count: int) -> None:
-        selected = [None if place is None else solution[place] for place in self.places]
-        self.emit(tuple(selected), count)
+    def pass_on(self, program: Program, take: Take, values: Values, count: Code) -> Statements:
+        """Return nothing more: what is above gets these variables alone."""
+        return take({name: values.get(name, "None") for name in self.names}, count)
 
 
-class MaintainedDistinct(MaintainedNode):
+class MaintainedDistinct(PassingNode):
     """DISTINCT within a pattern: each solution once. It keeps how often each is there. A change
     costs a look-up.
     """
 
-    def __init__(self, child: MaintainedNode) -> None:
-        super().__init__(child.names, child.certain)
-        self.counts: Counter[Solution] = Counter()
-        child.emit = self._change
+    counts: Code  # the name of how often each solution is there
 
-    def _change(self, solution: Solution, count: int) -> None:
-        if change := add_count(self.counts, solution, count):
-            self.emit(solution, change)
+    def write(self, program: Program, take: Take) -> None:
+        """Write what is kept, and what is below."""
+        comment = "R2R-2 DISTINCT: how often each solution is there"
+        self.counts = program.keep("solutions", f"{program.call(Counter)}()", comment)
+        super().write(
+            program, program.shared("once", self.names, take, "Take a solution under DISTINCT")
+        )
 
-
-# GRAPH: with a variable, a copy of the pattern over each graph that the dataset may have
-
-
-MOST_COPIES = 1_000  # of patterns in GRAPH, one for each graph
-
-
-class MaintainedGraphName(MaintainedNode):
-    """GRAPH with a variable, over one graph: the solutions of its pattern, joined with the graph's
-    name (SPARQL 1.1 §18.6).
-
-    It keeps nothing. Raises NotCovered for a variable that the pattern binds to what is computed.
-    """
-
-    def __init__(self, child: MaintainedNode, variable: str, name: Term) -> None:
-        names = dict.fromkeys([*child.names, variable])
-        super().__init__(list(names), {*child.certain, variable})
-        self.name = name
-        self.slot = self.slots[variable]
-        child.emit = self._merge if variable in child.slots else self._append
-
-    def _append(self, solution: Solution, count: int) -> None:
-        """Add the name to a solution whose pattern does not have the variable."""
-        self.emit((*solution, self.name), count)
-
-    def _merge(self, solution: Solution, count: int) -> None:
-        """Bind the variable where it is unbound, and drop a solution that binds it to another
-        term.
-        """
-        bound = solution[self.slot]
-        if isinstance(bound, Computed):
-            raise NotCovered("a computed term in place of a graph's name")
-        if bound is None:
-            solution = (*solution[: self.slot], self.name, *solution[self.slot + 1 :])
-        elif bound != self.name:
-            return
-        self.emit(solution, count)
-
-
-def no_solutions(pattern: Pattern) -> MaintainedNode:
-    """Return a node with the variables of a pattern that never emits a solution."""
-    names = visible(pattern)
-    return MaintainedNode(list(names), names)
+    def pass_on(self, program: Program, take: Take, values: Values, count: Code) -> Statements:
+        """Return what counts a solution, and what is done where it comes or goes."""
+        solution = self.solution(values)
+        add = f"presence = {program.call(add_count)}({self.counts}, {solution}, {count})"
+        return [add, *when("presence", take(values, "presence"))]
 
 
 def needs_triples(pattern: Pattern) -> bool:
@@ -553,25 +641,37 @@ def needs_triples(pattern: Pattern) -> bool:
 Place = tuple[int | None, Term | None]
 
 
-class MaintainedAsk(MaintainedNode):
+def maintain_ask(child: MaintainedNode, offset: int = 0, is_cut: bool = False) -> ObjectNode:
+    """Return the node of ASK over a node's solutions."""
+    make = partial(RunningAsk, offset=offset, is_cut=is_cut)
+    return AnswerObject(make, child, ("ask",), ("ask",), "R2R-3 ASK")
+
+
+class AnswerObject(ObjectNode):
+    """A node at the top whose object makes rows."""
+
+    def write_object(self, program: Program, take: Take) -> Code:
+        """Write the object, which passes its rows to `change`. Return its name."""
+        return program.keep("answer", f"{self.give_make(program)}(change)", self.comment)
+
+
+class RunningAsk:
     """ASK: one row, whether there is a solution (R2R-3), or more than `offset` of them. With
     `is_cut` LIMIT 0 leaves none.
 
-    It keeps the number of solutions. A change costs the same whatever that is.
+    It keeps the number of solutions, and begins with the row of none. A change costs the same
+    whatever that number is.
     """
 
-    def __init__(self, child: MaintainedNode, offset: int = 0, is_cut: bool = False) -> None:
-        super().__init__(("ask",), ("ask",))
+    def __init__(self, emit: Emit, offset: int, is_cut: bool) -> None:
+        self.emit = emit
         self.offset = offset
         self.is_cut = is_cut
         self.total = 0
-        child.emit = self._change
+        emit(ask_row(False), 1)
 
-    def emit_first(self) -> None:
-        """Emit the row of no solutions. To be called once, before any solution comes."""
-        self.emit(ask_row(False), 1)
-
-    def _change(self, solution: Solution, count: int) -> None:
+    def change(self, solution: Solution, count: int) -> None:
+        """Take a solution that comes or goes."""
         before = self._holds()
         self.total += count
         now = self._holds()
@@ -588,30 +688,41 @@ def ask_row(holds: bool) -> Row:
     return row({"ask": boolean(holds)})
 
 
-class MaintainedConstruct(MaintainedNode):
+def maintain_construct(
+    child: MaintainedNode, template: Sequence[TriplePattern], is_computed: bool
+) -> ObjectNode:
+    """Return the node of CONSTRUCT over a node's solutions. With `is_computed` these may have
+    computed numbers.
+    """
+    places = [tuple(_place(part, child) for part in without_path(triple)) for triple in template]
+    make = partial(RunningConstruct, template=places, is_computed=is_computed)
+    return AnswerObject(make, child, TRIPLE, (), "R2R-4 CONSTRUCT")
+
+
+TRIPLE = ("subject", "predicate", "object")
+
+
+class RunningConstruct:
     """CONSTRUCT: the set of the triples that the template makes of the solutions (R2R-4), a row
     each.
 
     It keeps for each triple how often it is made. A change costs the triples of one solution. The
     template has no blank nodes. What is no triple of RDF is left out, and so is one with an unbound
-    variable. With `is_computed` a solution may have computed numbers. Raises NotCovered where it is
-    open whether two triples are the same.
+    variable. Raises NotCovered where it is open whether two triples are the same.
     """
 
     def __init__(
-        self, child: MaintainedNode, template: Sequence[TriplePattern], is_computed: bool
+        self, emit: Emit, template: Sequence[tuple[Place, ...]], is_computed: bool
     ) -> None:
-        super().__init__(("subject", "predicate", "object"), ())
-        self.template = [
-            tuple(_place(part, child) for part in without_path(triple)) for triple in template
-        ]
+        self.emit = emit
+        self.template = template
         self.forms: NumberForms | None = None
         if is_computed:
             self.forms = NumberForms()
         self.counts: Counter[Triple] = Counter()
-        child.emit = self._change
 
-    def _change(self, solution: Solution, count: int) -> None:
+    def change(self, solution: Solution, count: int) -> None:
+        """Take a solution that comes or goes."""
         for places in self.template:
             subject, predicate, object_ = [
                 term if slot is None else solution[slot] for slot, term in places
@@ -630,7 +741,7 @@ class MaintainedConstruct(MaintainedNode):
         change = add_count(self.counts, triple, count)
         if change:
             shown = (subject, predicate, require(as_shown(object_)))
-            self.emit(row(zip(self.names, shown, strict=True)), change)
+            self.emit(row(zip(TRIPLE, shown, strict=True)), change)
 
 
 def _place(part: Variable | Term, child: MaintainedNode) -> Place:

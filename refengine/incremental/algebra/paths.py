@@ -9,12 +9,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import count, pairwise
 
+from refengine.incremental.algebra.code import Code, Program, Take
 from refengine.incremental.algebra.joins import join_all
 from refengine.incremental.algebra.nodes import (
+    Emit,
     MaintainedNode,
+    MaintainedSelection,
     MaintainedUnion,
+    ObjectNode,
     Solution,
     add_count,
     pick_terms,
@@ -42,12 +47,42 @@ NO_TERMS: Terms = {}  # not to be changed
 Step = tuple[Term, Term]
 
 
-class MaintainedReachability(MaintainedNode):
+class MaintainedReachability(ObjectNode):
+    """`P?`, `P*` or `P+` between two ends. `steps` gives the pairs that P connects, by `step_ends`;
+    `nodes` gives all triples of the graph, where a node is connected with itself by no
+    step at all.
+    """
+
+    def __init__(
+        self,
+        ends: tuple[Variable | Term, Variable | Term],
+        path: Repeated,
+        steps: MaintainedNode,
+        step_ends: tuple[Variable, Variable],
+        nodes: MaintainedNode | None,
+    ) -> None:
+        names = [one.name for one in dict.fromkeys(ends) if isinstance(one, Variable)]
+        child = MaintainedSelection(steps, [variable.name for variable in step_ends])
+        make = partial(Reachability, ends=ends, path=path)
+        super().__init__(make, child, names, names, "R2R-18 a path of any number of steps")
+        self.nodes = nodes
+
+    def write_object(self, program: Program, take: Take) -> Code:
+        """Write the object, and what hands the nodes over to it. Return its name."""
+        made = super().write_object(program, take)
+        if (nodes := self.nodes) is not None:
+            nodes.write(
+                program,
+                lambda values, count: [f"{made}.change_node({nodes.solution(values)}, {count})"],
+            )
+        return made
+
+
+class Reachability:
     """The pairs of terms that `P?`, `P*` or `P+` connects, each once.
 
-    `steps` gives the pairs that P connects, by the variables `step_ends`; `nodes` gives all triples
-    of the graph, where a node is connected with itself by no step at all. A start that is a
-    constant is the only start.
+    `change` takes the pairs that P connects, and `change_node` all triples of the graph, where a
+    node is connected with itself by no step at all. A start that is a constant is the only start.
 
     It keeps the steps and the pairs that are connected, both by start and by end, and the counts of
     the nodes. `flush` first finds the starts whose ends may change: those that reach a step which
@@ -59,16 +94,11 @@ class MaintainedReachability(MaintainedNode):
     """
 
     def __init__(
-        self,
-        ends: tuple[Variable | Term, Variable | Term],
-        path: Repeated,
-        steps: MaintainedNode,
-        step_ends: tuple[Variable, Variable],
-        nodes: MaintainedNode | None,
+        self, emit: Emit, ends: tuple[Variable | Term, Variable | Term], path: Repeated
     ) -> None:
+        self.emit = emit
         start, end = ends
         variables = {one.name: i for i, one in enumerate(ends) if isinstance(one, Variable)}
-        super().__init__(tuple(variables), variables)
         self.shown = pick_terms(tuple(variables.values()))
         self.is_loop = start == end
         self.only_start = start if isinstance(start, str) else None
@@ -76,7 +106,6 @@ class MaintainedReachability(MaintainedNode):
         self.is_at_most_once = path.is_at_most_once
         self.is_reflexive = connects_with_itself(path)
 
-        self.step_slots = (steps.slots[step_ends[0].name], steps.slots[step_ends[1].name])
         self.step_counts: Counter[Step] = Counter()
         self.successors: dict[Term, Terms] = {}
         self.predecessors: dict[Term, Terms] = {}
@@ -88,13 +117,10 @@ class MaintainedReachability(MaintainedNode):
         self.changed_nodes: Terms = {}
         if self.only_start is not None:
             self.changed_nodes[self.only_start] = None
-        steps.emit = self._change_step
-        if nodes is not None:
-            nodes.emit = self._change_node
 
-    def _change_step(self, solution: Solution, count: int) -> None:
+    def change(self, solution: Solution, count: int) -> None:
         """Add to the count of a step, and follow whether it is there."""
-        start, end = (solution[slot] for slot in self.step_slots)
+        start, end = solution
         assert start is not None and end is not None  # every solution of a path has both
         change = add_count(self.step_counts, (start, end), count)
         if change == 1:
@@ -106,7 +132,7 @@ class MaintainedReachability(MaintainedNode):
         if change:
             self.changed_steps[start, end] = None
 
-    def _change_node(self, triple: Solution, count: int) -> None:
+    def change_node(self, triple: Solution, count: int) -> None:
         """Add to the counts of the nodes of a triple: its subject and its object."""
         for term in (triple[0], triple[2]):
             assert term is not None
@@ -304,15 +330,11 @@ End = Variable | Term
 
 class PathWriter:
     """A builder of the nodes of basic graph patterns with property paths. Their triples are matched
-    by basic graph patterns that `make_basic` makes. `flushed` takes the nodes that emit at a flush,
-    inner ones before outer ones.
+    by basic graph patterns that `make_basic` makes.
     """
 
-    def __init__(
-        self, make_basic: MakeBasicPattern, flushed: Callable[[MaintainedReachability], None]
-    ) -> None:
+    def __init__(self, make_basic: MakeBasicPattern) -> None:
         self.make_basic = make_basic
-        self.flushed = flushed
         self.numbers = count()
 
     def basic_pattern(self, triples: Sequence[TriplePattern]) -> MaintainedNode:
@@ -382,11 +404,7 @@ class PathWriter:
         if isinstance(start, Variable) and not path.least:
             subject, predicate, object_ = (self._hidden_variable() for _ in range(3))
             nodes = self.make_basic([TriplePattern(subject, predicate, object_)], [])
-        reachability = MaintainedReachability(
-            (start, end), path, steps, (step_start, step_end), nodes
-        )
-        self.flushed(reachability)
-        return reachability
+        return MaintainedReachability((start, end), path, steps, (step_start, step_end), nodes)
 
     def _hidden_variable(self) -> Variable:
         """Return a variable that is nowhere else."""

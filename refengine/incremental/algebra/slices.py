@@ -8,13 +8,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 from sortedcontainers import SortedList
 
 from refengine.incremental.algebra.expressions import Terms, compile_result
-from refengine.incremental.algebra.nodes import MaintainedNode, Solution, add_count, tell_apart
+from refengine.incremental.algebra.nodes import (
+    Emit,
+    MaintainedNode,
+    MaintainedSelection,
+    ObjectNode,
+    Solution,
+    add_count,
+    tell_apart,
+)
 from refengine.incremental.coverage import NotCovered
 from refengine.model.elements import Term
 from refengine.model.errors import NoSingleAnswer
@@ -268,7 +276,29 @@ OrderKey = Callable[[Terms], Result]
 IS_OPEN = "REDUCED leaves open how often a solution is there"
 
 
-class MaintainedSlice(MaintainedNode):
+def maintain_slice(
+    child: MaintainedNode,
+    names: Iterable[str],
+    conditions: Iterable[Expression],
+    bounds: Slice,
+    order: OrderBelow,
+) -> ObjectNode:
+    """Return the node of LIMIT and OFFSET over a node's solutions. `names` are the variables that
+    it shows, and `conditions` those of ORDER BY.
+    """
+    shown = [name for name in names if name in child.slots]
+    make = partial(
+        RunningSlice,
+        shown_slots=[child.slots[name] for name in shown],
+        order_keys=[compile_order_key(part, child.slots) for part in conditions],
+        bounds=bounds,
+        order=order,
+    )
+    certain = child.certain.intersection(shown)
+    return ObjectNode(make, child, shown, certain, "R2R-20 LIMIT and OFFSET")
+
+
+class RunningSlice:
     """LIMIT and OFFSET over ORDER BY and the projection, with DISTINCT or REDUCED between them
     (R2R-20).
 
@@ -276,22 +306,20 @@ class MaintainedSlice(MaintainedNode):
     costs O(log n). `flush` costs as much, and as many steps as the slice has solutions; see
     `OrderedSolutions` for terms that ORDER BY leaves without an order.
 
-    `names` are the variables that it shows, and `conditions` those of ORDER BY. `flush` raises
-    NotCovered where a border of the slice leaves a choice.
+    `flush` raises NotCovered where a border of the slice leaves a choice.
     """
 
     def __init__(
         self,
-        child: MaintainedNode,
-        names: Iterable[str],
-        conditions: Iterable[Expression],
+        emit: Emit,
+        shown_slots: Sequence[int],
+        order_keys: Sequence[OrderKey],
         bounds: Slice,
         order: OrderBelow,
     ) -> None:
-        shown = [name for name in names if name in child.slots]
-        super().__init__(shown, child.certain.intersection(shown))
-        self.shown_slots = [child.slots[name] for name in shown]
-        self.order_keys = [compile_order_key(part, child.slots) for part in conditions]
+        self.emit = emit
+        self.shown_slots = shown_slots
+        self.order_keys = order_keys
         self.bounds = bounds
         self.is_reduced = order.is_reduced
         self.ordered = OrderedSolutions(order.descending)
@@ -302,7 +330,9 @@ class MaintainedSlice(MaintainedNode):
         self.copies: Counter[tuple[tuple[Term, ...], Keys]] = Counter()
         self.places: Counter[tuple[Term, ...]] = Counter()  # by cells: how many different keys
         self.reasons: Counter[str] = Counter()  # why there is no single answer now
-        child.emit = self._change_once if order.is_distinct or order.is_reduced else self._change
+        self.change = self._change
+        if order.is_distinct or order.is_reduced:
+            self.change = self._change_once
 
     def _change(self, solution: Solution, count: int) -> None:
         cells, keys = self._cells_and_keys(solution)
@@ -361,27 +391,31 @@ class MaintainedSlice(MaintainedNode):
                 self.emit(solution, count)
 
 
-class MaintainedReduced(MaintainedNode):
+def maintain_reduced(child: MaintainedNode, names: Iterable[str]) -> ObjectNode:
+    """Return the node of REDUCED over a node's solutions, with the variables of some names."""
+    shown = [name for name in names if name in child.slots]
+    selected = MaintainedSelection(child, shown)
+    return ObjectNode(RunningReduced, selected, shown, selected.certain, "R2R-20 REDUCED")
+
+
+class RunningReduced:
     """REDUCED over the projection: each solution as it is. How often one is there that is there
     several times is the evaluator's choice, so `flush` raises NotCovered as long as there is one.
 
     It keeps the count of each solution. A change costs O(1).
     """
 
-    def __init__(self, child: MaintainedNode, names: Iterable[str]) -> None:
-        shown = [name for name in names if name in child.slots]
-        super().__init__(shown, child.certain.intersection(shown))
-        self.shown_slots = [child.slots[name] for name in shown]
+    def __init__(self, emit: Emit) -> None:
+        self.emit = emit
         self.counts: Counter[Solution] = Counter()
         self.repeated = 0  # how many solutions are there several times
-        child.emit = self._change
 
-    def _change(self, solution: Solution, count: int) -> None:
-        shown = tuple([solution[slot] for slot in self.shown_slots])
-        before = self.counts[shown]
-        add_count(self.counts, shown, count)
+    def change(self, solution: Solution, count: int) -> None:
+        """Take a solution that comes or goes."""
+        before = self.counts[solution]
+        add_count(self.counts, solution, count)
         self.repeated += (before + count > 1) - (before > 1)
-        self.emit(shown, count)
+        self.emit(solution, count)
 
     def flush(self) -> None:
         """Raise NotCovered if a solution is there several times."""

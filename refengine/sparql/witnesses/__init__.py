@@ -2,8 +2,8 @@
 
 The evaluation by SPARQL's own algebra decides (`sparql.evaluate`); a witness confirms an answer,
 differs, or has no say: it cannot read the body, breaks on it, or would take too long.
-`r2r.hear_witnesses` decides what follows from that. Their known defects are listed in
-docs/evidence/witnesses.md; `defects` has those that can be written as a reading of the body.
+`r2r.hear_witnesses` decides what follows from that. Their known defects are listed where
+docs/evidence/witnesses.md says; `defects` has those that can be written as a reading of the body.
 
 Imports `model` and of `sparql` the `algebra`, the `datasets` and the `evaluation`, for the forms of
 answers. Begin with `ask_witness`. `rdflib_witness` and `pyoxigraph_witness` are imported when they

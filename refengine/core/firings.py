@@ -1,0 +1,396 @@
+"""§6 Firings: when each window is reported on its own (REP-14 to REP-16), over what it took in
+before it expired (WIN-22), sessions among them (WIN-23).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from refengine.core import report
+from refengine.core.plan import Plan
+from refengine.core.query import WindowKind
+from refengine.core.schedule import (
+    MAX_REPORTS,
+    Evaluation,
+    Schedule,
+    WindowContent,
+    refuse_too_many_reports,
+)
+from refengine.core.values import Condition, SessionBorder
+from refengine.core.window import Content, borders, borders_of_window
+from refengine.model.elements import valid
+from refengine.model.errors import require
+
+
+def schedule_of_one_key(planned: Plan, max_reports: int) -> Schedule:
+    """Return the schedule of a plan without keys: of the active windows, or of every window."""
+    if planned.semantics.reported_windows.is_each:
+        return FiringSchedule(planned, max_reports)
+    return Schedule(planned, max_reports)
+
+
+class Shown(NamedTuple):
+    """What a window held when it was reported last, its borders then, and whether an element has
+    joined it since it had expired.
+    """
+
+    borders: tuple[int, int] | None
+    content: tuple[int, ...]
+    is_revived: bool = False
+
+
+@dataclass
+class HeldWindow:
+    """A window that is there, and what it holds.
+
+    `number` is its number, None for a session. `first` and `last` are its first and last instant.
+    `content` has the indices of its elements, ascending, and `shown` what it held when it was
+    reported last; a session may be made of several, each of which was reported.
+    """
+
+    number: int | None
+    first: int
+    last: int
+    content: list[int] = field(default_factory=list)
+    shown: list[Shown] = field(default_factory=list)
+
+    @property
+    def shown_content(self) -> list[int]:
+        """The elements that were shown, ascending."""
+        return sorted(index for one in self.shown for index in one.content)
+
+
+class FiringSchedule(Schedule):
+    """The evaluations of a plan where each window is reported on its own, arrival after arrival.
+
+    Between two instants at which elements are seen first, what each window holds is constant. There
+    the conditions are tested at those instants alone at which they can begin to hold.
+    """
+
+    def __init__(self, planned: Plan, max_reports: int = MAX_REPORTS) -> None:
+        super().__init__(planned, max_reports)
+        self.windows: list[HeldWindow] = []  # in the order of their first instants
+        self.taken_in = 0  # the number of arrivals that windows have taken in, or refused
+        self.watermark: int | None = None  # after these arrivals
+
+    def arrive(self, k: int) -> Iterator[Iterator[Evaluation]]:
+        """Yield the evaluations of arrival k, from 0, each as a group. Those of the arrivals before
+        it must have been drawn. Raises TooManyReports.
+        """
+        interval = self.look_at(k)
+        if interval is None:
+            return
+        for stretch in self.stretches(k, interval):
+            touched = self.take_in(stretch.start, k)
+            if not interval:
+                break
+            for t, held, is_late in self.candidates(k, interval, stretch, touched):
+                if self.fires(held, t, k, is_late):
+                    for evaluation in self.show(held, t, k):
+                        self.report_state.count += 1
+                        refuse_too_many_reports(
+                            self.report_state.count, self.max_reports, self.planned, k
+                        )
+                        yield iter((evaluation,))
+        self.forget(self.planned.own[k])
+
+    # What windows hold: WIN-8, WIN-22, WIN-23
+
+    @property
+    def sees_all_arrivals(self) -> bool:
+        """WIN-23, MOD-5: Whether all elements before an arrival are seen, also those that begin
+        later than the instant at which it is tested: for sessions, and where a window decides what
+        is late.
+        """
+        is_session = self.planned.views[0].spec.kind is WindowKind.SESSION
+        return is_session or self.planned.semantics.late_for.is_window
+
+    def stretches(self, k: int, interval: range) -> Iterator[range]:
+        """Yield the stretches of an interval in which no further element is seen."""
+        starts = [interval.start]
+        if interval and not self.sees_all_arrivals:
+            apps = [arrival.app for arrival in self.planned.arrivals[self.taken_in : k]]
+            starts += dict.fromkeys(app for app in apps if app in interval[1:])
+        for start, stop in zip(starts, [*starts[1:], interval.stop], strict=True):
+            yield range(start, stop)
+
+    def take_in(self, t: int, k: int) -> list[HeldWindow]:
+        """WIN-22: Give the elements that are seen at t, before arrival k, to their windows. Return
+        the windows that took one in.
+        """
+        touched: list[HeldWindow] = []
+        (counts,) = self.planned.counts
+        while self.taken_in < k:
+            app = self.planned.arrivals[self.taken_in].app
+            if app > t and not self.sees_all_arrivals:
+                break
+            index = counts[self.taken_in]
+            if counts[self.taken_in + 1] > index:  # not of another key, and no punctuation
+                for window in self.windows_of(index):
+                    window.content.append(index)
+                    if window not in touched:
+                        touched.append(window)
+            self.watermark = self.planned.own[self.taken_in]
+            self.taken_in += 1
+        return touched
+
+    def windows_of(self, index: int) -> list[HeldWindow]:
+        """Return the windows that take in an element. It has not been added to their contents."""
+        view = self.planned.views[0]
+        first, last = valid(view.elements[index])
+        if view.spec.kind is WindowKind.SESSION:
+            return self.session_of(first, last)
+        frame = require(view.frame)
+        lowest = max(frame.least, -((frame.last - first) // frame.slide))
+        highest = (last - frame.first) // frame.slide
+        numbers = range(lowest, highest + 1)
+        return [window for n in numbers if (window := self.numbered(n, first, last)) is not None]
+
+    def numbered(self, n: int, first: int, last: int) -> HeldWindow | None:
+        """WIN-22: Return window n, which is made if it is not there; None if it has expired, or has
+        no instant from `first` to `last`, since it is clipped (WIN-11).
+        """
+        frame = require(self.planned.views[0].frame)
+        begins = frame.first + n * frame.slide
+        if frame.floor is not None:
+            begins = max(begins, frame.floor)
+        ends = frame.last + n * frame.slide
+        if last < begins or first > ends or self.has_expired(ends):
+            return None
+        known = next((window for window in self.windows if window.number == n), None)
+        return known or self.add(HeldWindow(n, begins, ends))
+
+    def add(self, window: HeldWindow) -> HeldWindow:
+        """Add a window at its place, and return it."""
+        self.windows.append(window)
+        self.windows.sort(key=lambda each: (each.last, each.first))
+        return window
+
+    def session_of(self, first: int, last: int) -> list[HeldWindow]:
+        """WIN-23: Return the session that an element joins, of which `first` and `last` are the
+        first and the last instant: those that are near it become one. Nothing is returned for an
+        element that is late, since that session has expired.
+        """
+        gap = require(self.planned.views[0].spec.size)
+        can_join = self.planned.semantics.expired_session.is_joined
+        near = [
+            session
+            for session in self.windows
+            if self.is_near(session, first, last)
+            and (can_join or not self.has_expired(session.last))
+        ]
+        session = HeldWindow(None, first, last + gap - 1)
+        if self.has_expired(max([session.last, *(other.last for other in near)])):
+            return []
+        for other in near:
+            session.first = min(session.first, other.first)
+            session.last = max(session.last, other.last)
+            session.content += other.content
+            had_expired = self.has_expired(other.last)
+            session.shown += [
+                one._replace(is_revived=one.is_revived or had_expired) for one in other.shown
+            ]
+            self.windows.remove(other)
+        session.content.sort()
+        session.shown.sort()
+        return [self.add(session)]
+
+    def is_near(self, session: HeldWindow, first: int, last: int) -> bool:
+        """WIN-23: Return whether an element with this first and last instant joins a session."""
+        gap = require(self.planned.views[0].spec.size)
+        apart = max(first - (session.last - gap + 1), session.first - last)
+        return apart < gap or (apart == gap and self.planned.semantics.exact_gap.is_within)
+
+    def has_expired(self, last: int) -> bool:
+        """WIN-22: Return whether a window with this last instant has expired: whether the watermark
+        after the elements taken in so far has reached, or passed, its close and the grace.
+        """
+        semantics = self.planned.semantics
+        watermark = self.watermark
+        if watermark is None or semantics.expiry_rule is None:
+            return False
+        end = last + 1 + int(semantics.allowed_lateness)
+        return watermark > end or (
+            watermark == end and not semantics.expiry_rule.needs_later_watermark
+        )
+
+    def forget(self, own: int) -> None:
+        """Forget the windows that no further element joins and no further arrival closes. `own` is
+        the own instant of the arrival last looked at.
+        """
+        view = self.planned.views[0]
+        longer = 0
+        if view.spec.kind is WindowKind.SESSION:
+            longer = require(view.spec.size)
+            if self.planned.semantics.expired_session.is_joined:
+                return
+        is_window = self.planned.semantics.late_for.is_window
+        self.windows = [
+            window
+            for window in self.windows
+            if window.last + longer >= own or (is_window and not self.has_expired(window.last))
+        ]
+
+    # When they are reported: REP-14, REP-15
+
+    def candidates(
+        self, k: int, interval: range, stretch: range, touched: list[HeldWindow]
+    ) -> Iterable[tuple[int, HeldWindow, bool]]:
+        """Return the instants of a stretch at which a window may be reported, each with the window
+        and whether it has closed and taken in a late element, in the order of the instants, and at
+        an instant of the windows.
+        """
+        found: list[tuple[int, HeldWindow, bool]] = []
+        if self.planned.semantics.report <= {Condition.CLOSE, Condition.PERIODIC}:
+            self.add_windows_without_elements(stretch, self.planned.own[k])
+        for window in self.windows:
+            if window.last < self.start:
+                continue  # it ended before s0
+            if window.last < interval.start and window in touched:
+                found.append((stretch.start, window, True))
+            elif window.last >= stretch.start:
+                found += [(t, window, False) for t in self.instants_of(window, stretch, k)]
+        return sorted(found, key=lambda each: each[0])
+
+    def add_windows_without_elements(self, stretch: range, own: int) -> None:
+        """Add the windows that are reported at some instant of a stretch although they hold
+        nothing.
+        """
+        view = self.planned.views[0]
+        frame = require(view.frame)
+        if view.spec.kind is WindowKind.SESSION:
+            return
+        known = {window.number for window in self.windows}
+        numbers: Iterable[int]
+        if Condition.CLOSE in self.planned.semantics.report:
+            closing = report.timely_instants(self.planned.semantics, view, stretch, own)
+            numbers = ((t - frame.last) // frame.slide for t in closing)
+        else:
+            numbers = self.numbers_open(stretch)
+        for n in numbers:
+            if n not in known:
+                first = frame.first + n * frame.slide
+                if frame.floor is not None:
+                    first = max(first, frame.floor)
+                self.add(HeldWindow(n, first, frame.last + n * frame.slide))
+
+    def numbers_open(self, stretch: range) -> range:
+        """Return the numbers of the windows that are open at some instant of a stretch."""
+        frame = require(self.planned.views[0].frame)
+        lowest = max(frame.least, -((frame.last - stretch.start) // frame.slide))
+        newest = stretch.stop - 1 + (self.planned.semantics.watermark_delay or 0)
+        return range(lowest, (newest - frame.first) // frame.slide + 1)
+
+    def instants_of(self, window: HeldWindow, stretch: range, k: int) -> Iterable[int]:
+        """Return the instants of a stretch at which a window that is open may be reported."""
+        semantics = self.planned.semantics
+        view = self.planned.views[0]
+        begins = window.first - (semantics.watermark_delay or 0)
+        span = range(max(stretch.start, begins), min(stretch.stop, window.last + 1))
+        if not span:
+            return ()
+        found = set()
+        if semantics.early_count is not None or Condition.CHANGE in semantics.report:
+            found.add(span.start)
+        if semantics.early_period is not None:
+            high = borders(semantics.closure)[1]
+            found.update(report.progression(high, semantics.early_period, span))
+        if Condition.CLOSE in semantics.report:
+            found.update({window.last} & {*span[-1:]})
+        elif Condition.PERIODIC in semantics.report:
+            found.update(report.periodic_instants(semantics, view, span))
+        elif Condition.CHANGE not in semantics.report:
+            found.update(span)
+        return found
+
+    def fires(self, window: HeldWindow, t: int, k: int, is_late: bool) -> bool:
+        """REP-14, REP-15: Return whether a window is reported at t: because all conditions hold, or
+        early. `is_late` is whether it has closed, and taken in a late element.
+        """
+        named = self.planned.semantics.report
+        if all(self.holds(condition, window, t, k, is_late) for condition in named):
+            return True
+        return not is_late and self.is_early(window, t, k)
+
+    def holds(
+        self, condition: Condition, window: HeldWindow, t: int, k: int, is_late: bool
+    ) -> bool:
+        """REP-14: Return whether a condition holds for a window at t."""
+        semantics = self.planned.semantics
+        view = self.planned.views[0]
+        match condition:
+            case Condition.CLOSE:
+                return is_late or self.closes(window, t, k)
+            case Condition.CHANGE:
+                return report.differs(
+                    semantics.change_scope, view, window.content, window.shown_content
+                )
+            case Condition.NON_EMPTY:
+                return report.is_non_empty(self.pane(window))
+            case Condition.PERIODIC:
+                return bool(report.periodic_instants(semantics, view, range(t, t + 1)))
+
+    def closes(self, window: HeldWindow, t: int, k: int) -> bool:
+        """REP-14, WIN-23: Return whether t is a window's last instant, and before the own instant
+        of arrival k, which must not join it.
+        """
+        if t != window.last or t >= self.planned.own[k]:
+            return False
+        (counts,) = self.planned.counts
+        is_of_window = counts[k] < counts[min(k + 1, len(counts) - 1)]
+        if window.number is not None or not is_of_window:
+            return True
+        return not self.is_near(window, *valid(self.planned.arrivals[k]))
+
+    def is_early(self, window: HeldWindow, t: int, k: int) -> bool:
+        """REP-15: Return whether a window is reported early at t: because enough elements are new,
+        or because it holds some and a period is over.
+        """
+        semantics = self.planned.semantics
+        new = len(window.content) - len(window.shown_content)
+        if semantics.early_count is not None and new >= semantics.early_count:
+            return True
+        if semantics.early_period is None or t >= self.planned.own[k]:
+            return False
+        border = t - borders(semantics.closure)[1]
+        return border % semantics.early_period == 0 and bool(window.content)
+
+    # What they show: REP-16
+
+    def pane(self, window: HeldWindow) -> Content:
+        """REP-16: Return the elements that a report of a window shows."""
+        if self.planned.semantics.panes.is_new_elements:
+            shown = {*window.shown_content}
+            return tuple(index for index in window.content if index not in shown) or range(0)
+        return tuple(window.content) or range(0)
+
+    def show(self, window: HeldWindow, t: int, k: int) -> list[Evaluation]:
+        """REP-16: Return the evaluation of a window, after those by which it takes back what it has
+        shown, and remember what it shows.
+        """
+        found = []
+        stated = self.borders_of(window)
+        for one in window.shown:
+            is_taken_back = self.planned.semantics.panes.takes_back(one.borders, stated)
+            if is_taken_back and not one.is_revived:
+                held = WindowContent(window.number, one.content or range(0), one.borders)
+                found.append(Evaluation(t, k, (held,), takes_back=True))
+        found.append(Evaluation(t, k, (WindowContent(window.number, self.pane(window), stated),)))
+        window.shown = [Shown(stated, tuple(window.content))]
+        return found
+
+    def borders_of(self, window: HeldWindow) -> tuple[int, int] | None:
+        """WIN-23: Return the borders of a window; of a session those that it is said to have."""
+        view = self.planned.views[0]
+        if window.number is not None:
+            return borders_of_window(view, window.number)
+        gap = require(view.spec.size)
+        match self.planned.semantics.session_border:
+            case SessionBorder.GAP:
+                return window.first, window.last + 1
+            case SessionBorder.LAST:
+                return window.first, window.last + 1 - gap
+            case SessionBorder.NEXT:
+                return window.first, window.last + 2 - gap
