@@ -330,11 +330,13 @@ class ScheduleOfChanges(Schedule):
         self.is_eager = semantics.expiry_seen.is_before_arrival and not planned.tuples
         is_any_enough = len(planned.views) == 1 or semantics.trigger.is_any_window
         self.until = -NEVER  # until when the windows hold what they hold, but for what arrives
-        # the arrivals of a stream that is read as it comes are not known before
-        self.can_be_quiet = is_any_enough and isinstance(planned.own, list)
+        self.can_be_quiet = is_any_enough
 
     def groups(self) -> Iterator[Iterable[Evaluation]]:
         """Yield the evaluations, each by itself or in a quiet stretch. Raises TooManyReports."""
+        if not isinstance(self.planned.own, list):
+            yield from self._groups_as_they_come()
+            return
         arrivals = enumerate(self.planned.arrivals)
         for k, _ in arrivals:
             interval = self.look_at(k)
@@ -349,6 +351,51 @@ class ScheduleOfChanges(Schedule):
                 yield self._quiet_stretch(interval.start, together)
             else:
                 yield from self._visit(k, interval)
+
+    def _groups_as_they_come(self) -> Iterator[Iterable[Evaluation]]:
+        """Yield the evaluations of one window over a stream that is read as it comes. The arrivals
+        of a quiet stretch are not known before, so each is by itself.
+        """
+        planned, state = self.planned, self.report_state
+        is_in_ids, is_by_time = planned.tuples, planned.semantics.tick.is_by_time
+        (each,) = self.contents
+        before = app = 0  # the own instant and the t_app of the arrival looked at last
+        until, number = -NEVER, None
+        for k, arrival in enumerate(planned.arrivals):
+            own = planned.own[k]
+            if own >= until:
+                if until > -NEVER:
+                    self.last_tick = tick.LastTick(before, app, 0)
+                interval = self.look_at(k)
+                if not interval:
+                    continue
+                yield from self._visit(k, interval)
+                until, number = self._end_of_quiet_stretch(own, k + 1)
+            elif is_by_time and arrival.app == app:
+                continue
+            else:
+                content = range(each.first, k)
+                state.count += 1
+                state.reported = (content,)
+                if state.count > self.max_reports:
+                    refuse_too_many_reports(state.count, self.max_reports, planned, k)
+                t = own - 1 if is_in_ids else before
+                yield (Evaluation(t, k, (WindowContent(number, content),)),)
+            before, app = own, arrival.app
+
+    def _end_of_quiet_stretch(self, t: int, arrived: int) -> tuple[int, int | None]:
+        """Return until when, from t on, the only window has the same number and changes by what
+        arrives alone; and this number. There is no quiet stretch if the window is empty.
+        """
+        (each,) = self.contents
+        frame = each.view.frame
+        each.at(t, arrived)
+        if frame is None or each.stop != NEVER or each.first >= arrived:
+            return -NEVER, None
+        number = window.window_number(frame, t)
+        if number is None or frame.kind in NEVER_LEAVING:
+            return each.until, number
+        return min(each.until, frame.last + number * frame.slide + 1), number
 
     def _arrivals_of_quiet_stretch(self, k: int) -> Sequence[int]:
         """Return the arrivals of the quiet stretch that begins with arrival k, which is tested from
@@ -438,7 +485,7 @@ class ScheduleOfInstants(Schedule):
         self.is_after_close = Condition.CLOSE in semantics.report
 
     def groups(self) -> Iterator[Iterable[Evaluation]]:
-        """Yield the evaluations, grouped as `core.evaluations.evaluation_groups` groups them. Raises
+        """Yield the evaluations, grouped as `core.evaluations.evaluation_groups` does. Raises
         TooManyReports.
         """
         if not self.begin():

@@ -220,13 +220,24 @@ def test_drawn_plans_are_evaluated_as_the_engine_says() -> None:
         ({"report": "content-change", "change_scope": "graph"}, None),
         ({"report": "window-close", "tick": "batch"}, None),
         ({"report": "non-empty"}, None),
+        ({"reported_windows": "every", "empty": "suppress"}, None),
+        ({"late_for": "nothing", "allowed_lateness": "reject"}, None),
     ],
 )
-def test_the_report_decides_which_schedule_is_used(fields: dict[str, str], expected: type) -> None:
+def test_the_semantics_decides_which_schedule_is_used(
+    fields: dict[str, str], expected: type | None
+) -> None:
     items = stream([(("<urn:x>", P, "<urn:y>"), 1)])
     batched = Stream(tuple(element._replace(batch=1) for element in items))
     planned = engine.plan(asked("SELECT * {?s ?p ?o}"), {"s": batched}, chosen(**fields))
     assert quicker_schedule(planned) is expected
+
+
+def test_a_window_with_a_key_has_no_quicker_schedule() -> None:
+    items = stream([(("<urn:x>", P, "<urn:y>"), 1)])
+    query = asked("SELECT * {?s ?p ?o}", by=["subject"])
+    planned = engine.plan(query, {"s": items}, chosen(empty="suppress"))
+    assert quicker_schedule(planned) is None
 
 
 if __name__ == "__main__":
