@@ -265,27 +265,32 @@ class QuietStretch:
 
     Evaluation i is of arrival `arrivals[i]` at `instants[i]`. Each window holds the elements from
     its first, as `first_elements` has it, to the last that has arrived. The evaluations are made as
-    they are drawn.
+    they are drawn, but those of one window over a content that `is_passed_over`.
     """
 
     instants: Sequence[int]
     arrivals: Sequence[int]
     contents: Sequence[ContentOverTime]
     first_elements: Sequence[int]
+    is_passed_over: Callable[[Content], bool] | None
 
     def __len__(self) -> int:
         return len(self.arrivals)
 
     def __iter__(self) -> Iterator[Evaluation]:
-        windows = [
-            map(
-                WindowContent,
-                window_numbers(each.view.frame, self.instants),
-                map(each.make, repeat(first), map(each.counts.__getitem__, self.arrivals)),
-            )
+        numbers = [window_numbers(each.view.frame, self.instants) for each in self.contents]
+        held = [
+            map(each.make, repeat(first), map(each.counts.__getitem__, self.arrivals))
             for each, first in zip(self.contents, self.first_elements, strict=True)
         ]
-        return map(Evaluation, self.instants, self.arrivals, zip(*windows, strict=True))
+        if self.is_passed_over is None or held[1:]:
+            windows = zip(*map(map, repeat(WindowContent), numbers, held), strict=True)
+            yield from map(Evaluation, self.instants, self.arrivals, windows)
+            return
+        found = zip(self.instants, self.arrivals, numbers[0], held[0], strict=False)
+        for t, k, number, content in found:
+            if not self.is_passed_over(content):
+                yield Evaluation(t, k, (WindowContent(number, content),))
 
 
 def window_numbers(frame: Frame | None, ts: Sequence[int]) -> Iterable[int | None]:
@@ -319,8 +324,14 @@ class ScheduleOfChanges(Schedule):
     evaluated once, at its first instant, and over all that has arrived.
     """
 
-    def __init__(self, planned: Plan, max_reports: int) -> None:
+    def __init__(
+        self,
+        planned: Plan,
+        max_reports: int,
+        is_passed_over: Callable[[Content], bool] | None = None,
+    ) -> None:
         super().__init__(planned, max_reports)
+        self.is_passed_over = is_passed_over
         semantics = planned.semantics
         shift = tick.shift_of_own_instants(semantics)
         self.contents = [
@@ -358,7 +369,7 @@ class ScheduleOfChanges(Schedule):
         """
         planned, state = self.planned, self.report_state
         is_in_ids, is_by_time = planned.tuples, planned.semantics.tick.is_by_time
-        (each,) = self.contents
+        (each,), is_passed_over = self.contents, self.is_passed_over
         before = app = 0  # the own instant and the t_app of the arrival looked at last
         until, number = -NEVER, None
         for k, arrival in enumerate(planned.arrivals):
@@ -379,8 +390,9 @@ class ScheduleOfChanges(Schedule):
                 state.reported = (content,)
                 if state.count > self.max_reports:
                     refuse_too_many_reports(state.count, self.max_reports, planned, k)
-                t = own - 1 if is_in_ids else before
-                yield (Evaluation(t, k, (WindowContent(number, content),)),)
+                if is_passed_over is None or not is_passed_over(content):
+                    t = own - 1 if is_in_ids else before
+                    yield (Evaluation(t, k, (WindowContent(number, content),)),)
             before, app = own, arrival.app
 
     def _end_of_quiet_stretch(self, t: int, arrived: int) -> tuple[int, int | None]:
@@ -429,7 +441,7 @@ class ScheduleOfChanges(Schedule):
         state.reported = tuple(
             each.make(each.first, each.counts[arrivals[-1]]) for each in self.contents
         )
-        return QuietStretch(at, arrivals, self.contents, firsts)
+        return QuietStretch(at, arrivals, self.contents, firsts, self.is_passed_over)
 
     def _visit(self, k: int, interval: range) -> Iterator[Iterable[Evaluation]]:
         """Yield the evaluations of arrival k at the instants of an interval, each by itself."""
@@ -549,23 +561,34 @@ def pass_over(arrivals: Iterator[object], count: int) -> None:
 # All
 
 
-def schedule_evaluations(planned: Plan, max_reports: int = MAX_REPORTS) -> Iterator[Evaluation]:
+def schedule_evaluations(
+    planned: Plan,
+    max_reports: int = MAX_REPORTS,
+    is_passed_over: Callable[[Content], bool] | None = None,
+) -> Iterator[Evaluation]:
     """Yield the evaluations of a plan in order, those of `core.evaluations.evaluations`. Raises
     TooManyReports.
+
+    If `is_passed_over` is given, it is asked about what the only window holds in quiet stretches,
+    in order, and evaluations for which it returns True are left out.
     """
-    return chain.from_iterable(schedule_groups(planned, max_reports))
+    return chain.from_iterable(schedule_groups(planned, max_reports, is_passed_over))
 
 
 def schedule_groups(
-    planned: Plan, max_reports: int = MAX_REPORTS
+    planned: Plan,
+    max_reports: int = MAX_REPORTS,
+    is_passed_over: Callable[[Content], bool] | None = None,
 ) -> Iterator[Iterable[Evaluation]]:
     """Yield the evaluations of a plan in groups. A group is either a `QuietStretch`, or has
     evaluations of one arrival over the same contents, as in `core.evaluations.evaluation_groups`.
-    Raises TooManyReports.
+    Raises TooManyReports. `is_passed_over` is that of `schedule_evaluations`.
     """
     quicker = quicker_schedule(planned)
     if quicker is None:
         return evaluation_groups(planned, max_reports)
+    if quicker is ScheduleOfChanges:
+        return ScheduleOfChanges(planned, max_reports, is_passed_over).groups()
     return quicker(planned, max_reports).groups()
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -138,13 +138,39 @@ def run(groups: Iterable[Iterable[Evaluation]]) -> tuple[list[Any], str]:
                 for at in group
             ]
             if isinstance(group, QuietStretch):
-                assert len(group) == len(those) > 0
+                assert len(group) > 0 and (group.is_passed_over or len(those) == len(group))
             else:
                 assert len({(k, str([held for _, held in windows])) for _, k, windows in those}) < 2
             found += those
     except RefengineError as error:
         return found, str(error)
     return found, ""
+
+
+def streamed_plans(query: Query, streams: dict[str, Stream], semantics: Semantics) -> list[Plan]:
+    """Return a plan whose stream is read as it comes; none where it is needed whole."""
+    if any(element.end not in (None, element.app) for one in streams.values() for element in one):
+        return []
+    with suppress(RefengineError):
+        iterators = {name: iter(elements) for name, elements in streams.items()}
+        return [plan_streamed(query, iterators, semantics)]
+    return []
+
+
+def check_passing_over(planned: Plan, evaluations: Sequence[Any], seen: Counter[str]) -> None:
+    """Assert that of a plan's evaluations those are left out that are passed over, and no others:
+    here every second one about which a schedule asks. No two of the contents are the same.
+    """
+    asked_about: list[list[int]] = []
+
+    def is_passed_over(content: Sequence[int]) -> bool:
+        asked_about.append(list(content))
+        return len(asked_about) % 2 == 0
+
+    found, _ = run(schedule_groups(planned, 500, is_passed_over))
+    left_out = asked_about[1::2]
+    assert found == [at for at in evaluations if at[2][0][1] not in left_out]
+    seen["passed over"] += len(left_out)
 
 
 def check_draw(rng: random.Random, seen: Counter[str]) -> None:
@@ -162,16 +188,15 @@ def check_draw(rng: random.Random, seen: Counter[str]) -> None:
         return
     has_intervals = any(view.ends is not None for view in planned.views)
     for bound in (rng.randint(0, 12), 500):
-        plans: list[Plan] = [planned]
-        if not has_intervals:  # these need their stream whole
-            with suppress(RefengineError):
-                iterators = {name: iter(elements) for name, elements in streams.items()}
-                plans.append(plan_streamed(query, iterators, semantics))
-                seen["streamed"] += 1
+        streamed = streamed_plans(query, streams, semantics)
+        seen["streamed"] += len(streamed)
+        plans = [planned, *streamed]
         expected = run(Schedule(planned, bound).groups())
         for each in plans:
             assert run(schedule_groups(each, bound)) == expected, (query.windows, semantics, bound)
         seen["too many"] += expected[1] != ""
+    for each in (planned, *streamed_plans(query, streams, semantics)):
+        check_passing_over(each, expected[0], seen)
     seen[getattr(quicker_schedule(planned), "__name__", "core")] += 1
     seen["quiet stretches"] += sum(
         isinstance(group, QuietStretch) and len(group) > 1 for group in schedule_groups(planned)
@@ -188,6 +213,7 @@ REACHED = (
     "intervals",
     "streamed",
     "too many",
+    "passed over",
     "quiet stretches",
     "core",
     "ScheduleOfChanges",
