@@ -278,7 +278,9 @@ class QuietStretch:
         return len(self.arrivals)
 
     def __iter__(self) -> Iterator[Evaluation]:
-        numbers = [window_numbers(each.view.frame, self.instants) for each in self.contents]
+        numbers = [
+            window_numbers(require(each.view.frame), self.instants) for each in self.contents
+        ]
         held = [
             map(each.make, repeat(first), map(each.counts.__getitem__, self.arrivals))
             for each, first in zip(self.contents, self.first_elements, strict=True)
@@ -293,10 +295,8 @@ class QuietStretch:
                 yield Evaluation(t, k, (WindowContent(number, content),))
 
 
-def window_numbers(frame: Frame | None, ts: Sequence[int]) -> Iterable[int | None]:
+def window_numbers(frame: Frame, ts: Sequence[int]) -> Iterable[int | None]:
     """Return the number of the window at each of some ascending instants."""
-    if frame is None:
-        return repeat(None)
     number = window.window_number(frame, ts[0])
     if number == window.window_number(frame, ts[-1]):
         return repeat(number)
@@ -356,7 +356,7 @@ class ScheduleOfChanges(Schedule):
             together: Sequence[int] = ()
             if interval.start < self.until and self.can_be_quiet:
                 together = self._arrivals_of_quiet_stretch(k)
-            if together:
+            if len(together) > 1:
                 pass_over(arrivals, together[-1] - k)
                 self.look_at(together[-1])
                 yield self._quiet_stretch(interval.start, together)
@@ -505,7 +505,7 @@ class ScheduleOfInstants(Schedule):
         planned = self.planned
         is_whole = isinstance(planned.own, list)
         arrivals = enumerate(planned.arrivals)
-        earliest = self._earliest_own(self.start)
+        earliest = -NEVER  # no arrival with an earlier own instant is reported
         for k, _ in arrivals:
             if planned.own[k] < earliest:
                 if is_whole:
@@ -514,13 +514,7 @@ class ScheduleOfInstants(Schedule):
                 if k:
                     self.look_at(k - 1)  # it may have been passed over
                 yield from self.arrive(k)
-                earliest = self._earliest_own(require(self.last_tick).own)
-
-    def _earliest_own(self, t: int) -> int:
-        """Return the earliest own instant of an arrival for which something is reported, from t
-        on.
-        """
-        return self._next_timely(t) + self.is_after_close
+                earliest = self._next_timely(require(self.last_tick).own) + self.is_after_close
 
     def _next_timely(self, t: int) -> int:
         """Return the first timely instant from t on."""
