@@ -20,7 +20,7 @@ from conformance.corpus.case_file import (
     term,
     triples,
 )
-from conformance.corpus.check_case import by_pushes, check, in_parts, show, show_term
+from conformance.corpus.check_case import by_pushes, check, in_parts, show, show_kind, show_term
 
 __all__ = [
     "CASES",
@@ -38,6 +38,7 @@ __all__ = [
     "relation",
     "semantics_of",
     "show",
+    "show_kind",
     "show_term",
     "static_of",
     "streams_of",

@@ -244,7 +244,7 @@ def _differences_of_report(
             yield f"{here}: expected {key} {expected[key]}, got {value}"
     takes_back = expected.get("takes_back", False)
     if takes_back != report.takes_back:
-        yield f"{here}: expected {_said(takes_back)}, got {_said(report.takes_back)}"
+        yield f"{here}: expected {show_kind(takes_back)}, got {show_kind(report.takes_back)}"
     if "key" in expected:
         terms = tuple(map(term, expected["key"]))
         if terms != report.key:
@@ -255,7 +255,7 @@ def _differences_of_report(
         yield f"{here}: expected {show(rows)}, got {show(report.relation.rows)}"
 
 
-def _said(takes_back: bool) -> str:
+def show_kind(takes_back: bool) -> str:
     """Return what a report does, in words: it takes back (REP-16), or it does not."""
     if takes_back:
         return "a report that takes back"

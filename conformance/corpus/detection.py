@@ -32,15 +32,16 @@ from refengine.oracle.trial import RecordingToJudge
 REPORTS_BOUND = 1_000  # reports of a wrong engine; no case expects as many
 ASSIGNMENTS_BOUND = 200  # assignments from which that of the wrong engines is chosen
 # what a case may expect of a report, and a reply of the protocol does not show
-NOT_IN_A_REPLY = ("evaluation", "late", "takes_back", "key")
+NOT_IN_A_REPLY = ("evaluation", "late")
 
 # packages whose functions compute no report
 NOT_OF_AN_ENGINE = ("refengine.oracle", "refengine.dialects", "refengine.incremental")
-# what is broken there changes over which contents the body is asked, and not what it answers
-NOT_OF_ANSWERS = tuple(
-    f"refengine.core.{name}"
-    for name in ("window", "schedule", "firings", "evaluations", "tick", "report", "r2s", "plan")
+MODULES_OF_CONTENTS = (
+    *("window", "schedule", "firings", "keys", "evaluations", "tick", "report"),
+    *("r2s", "plan"),
 )
+# what is broken there changes over which contents the body is asked, and not what it answers
+NOT_OF_ANSWERS = tuple(f"refengine.core.{name}" for name in MODULES_OF_CONTENTS)
 # makes a question from a case; a wrong engine may read the case wrongly, too
 MakeQuestion = Callable[[], Question]
 # judges the reports of a wrong engine: True for a pass

@@ -20,7 +20,7 @@ from refengine.core.report import anchor
 from refengine.core.semantics import Semantics
 from refengine.core.window import WindowView, view
 from refengine.model.elements import TIME_BOUND, valid
-from refengine.model.errors import RefengineError
+from refengine.model.errors import RefengineError, require
 from refengine.oracle.beginnings import is_range
 
 # Between two elements at most so many of the first instants are sent, and so many of the last.
@@ -57,12 +57,14 @@ class PeriodicInstants(NamedTuple):
 class Heartbeat:
     """How often an engine is sent the time: at instants of which each is 1 plus a multiple of
     `every` ms. Something new may be there only at `changes`. `expiries` are instants, in ascending
-    order, that are seen to even where there are too many changes to send all.
+    order, that are seen to even where there are too many changes to send all. After the last window
+    time goes on for `delay` ms more, the delay of the engine's watermark.
     """
 
     every: int
     changes: frozenset[PeriodicInstants] = frozenset()
     expiries: tuple[int, ...] = ()
+    delay: int = 0
 
     def instants(self, after: int, until: int) -> list[int]:
         """Return the instants that are sent in (after, until], in their order: the first and the
@@ -130,7 +132,7 @@ def heartbeat_for(tested: Engine, question: Question) -> Heartbeat | None:
     has_lag = any(spec.lag for spec in question.query.windows)
     if is_sliding or has_lag:
         expiries = sorted(set(_expiries(question)))
-    return Heartbeat(tested.heartbeat, frozenset(changes), tuple(expiries))
+    return Heartbeat(tested.heartbeat, frozenset(changes), tuple(expiries), tested.watermark_delay)
 
 
 def _expiries(question: Question) -> Iterator[int]:
@@ -149,7 +151,8 @@ def _expiries(question: Question) -> Iterator[int]:
 
 def _borders(question: Question, profile: Profile, every: int) -> Iterator[PeriodicInstants]:
     """Yield where windows open and close, and where reports are due, under each semantics that a
-    profile allows. An engine that waits for late elements may see to a border so much later.
+    profile allows. An engine that waits for late elements, or whose watermark has a delay, may see
+    to a border so much later.
     """
     # 0 stands for a t0 of any value: its borders are among the multiples that count then.
     is_any_t0 = is_range(profile.fields.get("t0", UNKNOWN))
@@ -162,10 +165,28 @@ def _borders(question: Question, profile: Profile, every: int) -> Iterator[Perio
         borders = {border for window in views for border in _borders_of_window(window, semantics)}
         if is_any_t0:
             borders.update(_borders_of_any_t0(borders, every))
-        yield from borders
-        if isinstance(semantics.allowed_lateness, int):
+        borders.update(_ends_of_sessions(question))
+        for waits in _waits(semantics):
             for border in borders:
-                yield border._replace(start=border.start + semantics.allowed_lateness)
+                yield border._replace(start=border.start + waits)
+
+
+def _waits(semantics: Semantics) -> Iterator[int]:
+    """Yield how much later than at a border an engine may see to it: not at all, by the delay of
+    its watermark, and by both this and its grace or the bound on lateness.
+    """
+    delay = semantics.watermark_delay or 0
+    yield from {0, delay}
+    if isinstance(semantics.allowed_lateness, int):
+        yield delay + semantics.allowed_lateness
+
+
+def _ends_of_sessions(question: Question) -> Iterator[PeriodicInstants]:
+    """Yield a gap after each element, where a session may end."""
+    for spec in question.query.windows:
+        if spec.kind is WindowKind.SESSION:
+            for element in question.streams.get(spec.stream, ()):
+                yield PeriodicInstants(valid(element)[1] + require(spec.size), NEVER)
 
 
 def _views(question: Question, semantics: Semantics) -> Iterator[WindowView]:

@@ -32,6 +32,7 @@ from refengine.core.values import Closure, ReportedWindows
 from refengine.core.window import longest_stay
 from refengine.dialects import Unrenderable
 from refengine.model.elements import TIME_BOUND, Element, Relation, Stream, valid
+from refengine.model.errors import require
 from refengine.model.terms import Term
 from refengine.oracle.trial import JudgementOptions, Missing
 
@@ -113,7 +114,7 @@ def prepare_question(
     table from which the query was made. Raises Unrenderable.
     """
     if tested.has_sentinels:
-        question = with_sentinels(question)
+        question = with_sentinels(question, tested.watermark_delay)
     text = tested.text(question.query, bool(question.static), table)
     engine_query = EngineQuery(question.query, text, tested.dialect)
     return PreparedQuestion(question, engine_query, heartbeat_for(tested, question))
@@ -125,7 +126,7 @@ def asked_question(tested: Engine, case: Case) -> Question:
     """
     question = corpus.question_of(case)
     if tested.has_sentinels:
-        question = with_sentinels(question)
+        question = with_sentinels(question, tested.watermark_delay)
     return question
 
 
@@ -176,19 +177,21 @@ def ask_question(
 
 TERM = Term("<urn:refengine:sentinel>")
 GRAPH = frozenset({(TERM, TERM, TERM)})
-TIME_BASED = frozenset({WindowKind.TIME, WindowKind.RANGE})
+TIME_BASED = frozenset({WindowKind.TIME, WindowKind.RANGE, WindowKind.SESSION})
 # There are at most so many sentinels on each stream.
 MOST = 64
 
 
-def with_sentinels(question: Question) -> Question:
-    """Return a question whose streams end with sentinels.
+def with_sentinels(question: Question, delay: int = 0) -> Question:
+    """Return a question whose streams end with sentinels. `delay` is that of the engine's watermark
+    (MOD-5).
 
     They come a slide apart, the least of the windows' slides, until the last element of the case is
-    in no window any more. So at most one of a window's instances closes between two of them,
-    whatever t0 is, and an engine that reports only the latest of several closed ones reports each.
-    With RANGE 10, SLIDE 5 and a last element at 12 they are at 17, 22 and 27. Where this would be
-    more than 64 (`MOST`) on a stream, they come further apart.
+    in no window any more; for sessions they come one more than the gap apart. So at most one of a
+    window's instances closes between two of them, whatever t0 is, and an engine that reports only
+    the latest of several closed ones reports each. With RANGE 10, SLIDE 5 and a last element at 12
+    they are at 17, 22 and 27. Where this would be more than 64 (`MOST`) on a stream, they come
+    further apart.
 
     A question is returned as it is if it has no windows over time or no elements, if it has a
     partition, whose key a sentinel may lack, or if sentinels would come after the last instant that
@@ -200,7 +203,7 @@ def with_sentinels(question: Question) -> Question:
         return question
 
     last = max(valid(element)[1] for element in elements)
-    instants = list(sentinel_instants(windows, last))
+    instants = list(sentinel_instants(windows, last, delay))
     if instants[-1] + max(map(longest_stay, windows)) >= TIME_BOUND:  # there is no later time
         return question
     streams = {}
@@ -222,16 +225,26 @@ def is_sentinel(element: Mapping[str, Any]) -> bool:
     return TERM in element["graph"]
 
 
-def sentinel_instants(windows: Iterable[Window], last: int) -> Iterator[int]:
-    """Yield the instants of the sentinels after a last element at `last`.
+def _distance(window: Window) -> int:
+    """Return how far apart sentinels are for a window: its slide, or for a session so far that each
+    begins another one.
+    """
+    if window.kind is WindowKind.SESSION:
+        return require(window.size) + 1
+    return window.step
+
+
+def sentinel_instants(windows: Iterable[Window], last: int, delay: int = 0) -> Iterator[int]:
+    """Yield the instants of the sentinels after a last element at `last`. `delay` is that of the
+    engine's watermark (MOD-5).
 
     >>> window = Window("s", WindowKind.TIME, size=10, slide=5)
     >>> list(sentinel_instants([window], 12))
     [17, 22, 27]
     """
     windows = list(windows)
-    reach = max(map(longest_stay, windows)) + 1
-    step = min(window.step for window in windows)
+    reach = max(map(longest_stay, windows)) + 1 + delay
+    step = min(map(_distance, windows))
     step = max(step, -(-reach // MOST))
     yield from range(last + step, last + reach + step, step)
 

@@ -308,10 +308,15 @@ def _due_report(report: Mapping[str, Any], query: Query) -> evidence.DueReport:
 
 def _instants_of_reports(setting: Setting) -> frozenset[int] | None:
     """Return the instants of the elements with which reports may come. None if an element may wait
-    for late ones (MOD-2), so that this cannot be said.
+    for late ones (MOD-2), or an earlier one may still come and move t0 (MOD-5), so that this cannot
+    be said.
     """
-    lateness = setting.semantics.allowed_lateness
-    if isinstance(lateness, int) and lateness > 0:
+    semantics = setting.semantics
+    lateness = semantics.allowed_lateness
+    if semantics.late_for.keeps_arrival_order:
+        if not isinstance(semantics.t0, int):
+            return None
+    elif isinstance(lateness, int) and lateness > 0:
         return None
     names = {window.stream for window in setting.query.windows}
     return frozenset(element.app for name in names for element in setting.streams[name])
@@ -344,6 +349,22 @@ def _differences(
             yield f"report {number}: {difference}"
         for difference in _differences_in_time(report, answer, instants):
             yield f"report {number}: {difference}"
+        for difference in _differences_in_pane(report, answer):
+            yield f"report {number}: {difference}"
+
+
+def _differences_in_pane(report: Mapping[str, Any], answer: EngineReport) -> Iterator[str]:
+    """REP-16, WIN-24: Yield a line if one of both takes back an earlier report and the other does
+    not, and a line if they state two keys.
+    """
+    takes_back = report.get("takes_back", False)
+    if answer.takes_back != takes_back:
+        expected, got = map(corpus.show_kind, (takes_back, answer.takes_back))
+        yield f"expected {expected}, got {got}"
+    if "key" in report and answer.key is not None:
+        key = tuple(map(corpus.term, report["key"]))
+        if answer.key != key:
+            yield f"expected the key {' '.join(key)}, got {' '.join(answer.key) or 'none'}"
 
 
 def _differences_in_window(

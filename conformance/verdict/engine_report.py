@@ -11,7 +11,9 @@ class EngineReport(NamedTuple):
     """One report of an engine.
 
     `instant` is the engine's stamp, and `window` the borders of the window that the report is
-    about; both are None if the engine does not state them. `push_instant` is the
+    about; both are None if the engine does not state them. `takes_back` says that an earlier report
+    is taken back (REP-16), and `key` are the terms of the window's key (WIN-24); None if the engine
+    does not state it. `push_instant` is the
     instant of the element whose `push` brought the report; None if another command brought it.
     `received` is when the report came, in ms of the stream's time, if the run was timed.
     """
@@ -21,6 +23,8 @@ class EngineReport(NamedTuple):
     window: tuple[int, int] | None = None
     push_instant: int | None = None
     received: int | None = None
+    takes_back: bool = False
+    key: tuple[str, ...] | None = None
 
 
 def to_nquads(dataset: Dataset) -> str:

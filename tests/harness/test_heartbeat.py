@@ -261,6 +261,27 @@ def test_an_engine_that_waits_for_late_elements_is_sent_the_time_at_which_it_has
     assert instants[: instants.index(19) + 1] == [2, 3, 4, 10, 11, 13, 14, 19]
 
 
+def test_an_engine_whose_watermark_has_a_delay_is_sent_the_time_that_much_later():
+    """[0, 10) closes when the time is 10 + 26, and expires 3 later; a session of 5 ends at 1 + 5.
+    After the last element time goes on for the size, 1, and the delay.
+    """
+    fields = {
+        "reported_windows": "every",
+        "late_for": "window",
+        "watermark": "greatest",
+        "watermark_delay": 26,
+        "allowed_lateness": 3,
+        "expiry_rule": "reached",
+    }
+    elements = stream([(TRIPLE, 1), (TRIPLE, 60)])
+    tested = engine_with(1, t0=0, **fields)
+    instants = advances(tested, question_of([over("s", 10, 100)], s=elements))
+    assert {10, 36, 39} < {*instants} and instants[-1] == 60 + 10 + 1 + 26
+    session = {"stream": "s", "kind": "session", "size": 5}
+    instants = advances(tested, question_of([session], s=elements))
+    assert {6, 6 + 26, 6 + 26 + 3} < {*instants} and instants[-1] == 60 + 5 + 1 + 26
+
+
 def test_windows_without_borders_in_time_need_the_first_and_the_last_instant_alone():
     elements = stream([(TRIPLE, 3), (TRIPLE, 12)])
     for window in (over("s", kind="tuple"), {"stream": "s", "kind": "unbounded"}):

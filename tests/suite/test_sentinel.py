@@ -40,6 +40,16 @@ def test_sentinels_come_a_slide_apart_until_no_window_holds_an_element():
     assert list(question.streams["s"])[:2] == list(s)
 
 
+def test_each_sentinel_of_a_session_begins_another_one():
+    """With a gap of 5 the last element, at 12, is in a session until 17; the watermark may be 7
+    behind.
+    """
+    session = {"stream": "s", "kind": "session", "size": 5}
+    s = stream([(TRIPLE, 3), (TRIPLE, 12)])
+    assert times_of_sentinels(with_sentinels(asked(session, s=s)), "s") == [18]
+    assert times_of_sentinels(with_sentinels(asked(session, s=s), delay=7), "s") == [18, 24, 30]
+
+
 @pytest.mark.parametrize(
     "question",
     [

@@ -15,6 +15,7 @@ import textwrap
 import time
 import zipfile
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -26,7 +27,7 @@ from suite_run import ROOT, WORDS_ALONE, run_suite, run_suite_alone
 import conformance
 from conformance import suite
 from conformance.bench.recordings import csrbench
-from conformance.corpus import cases, question_of, relation, semantics_of
+from conformance.corpus import cases, question_of, relation, semantics_of, term
 from conformance.harness import engine_file
 from conformance.harness.pool import Harnesses
 from conformance.suite import probe
@@ -364,6 +365,44 @@ def test_a_configurable_engine_may_state_its_windows_by_another_closure():
     assert differences(-1, Closure.LEFT_OPEN) == []
     assert len(differences(-1, None)) == len(block["reports"])
     assert len(differences(0, Closure.LEFT_OPEN)) == len(block["reports"])
+
+
+def test_a_configurable_engine_says_what_it_takes_back_and_for_which_key():
+    """A report that is not marked is wrong where one that takes back is expected, and the other way
+    round; a key is compared where it is stated.
+    """
+    by_path = {case.path: case for case in cases()}
+
+    def differences(path: str, change: Callable[[EngineReport], EngineReport]) -> list[str]:
+        case = by_path[path]
+        setting = question_of(case)
+        block = next(
+            block
+            for block in case.table["expect"]
+            if any("takes_back" in one or "key" in one for one in block["reports"])
+        )
+        answers = [
+            EngineReport(
+                relation(report["rows"], setting.query),
+                push_instant=report.get("trigger"),
+                takes_back=report.get("takes_back", False),
+                key=tuple(map(term, report["key"])) if "key" in report else None,
+            )
+            for report in block["reports"]
+        ]
+        chosen = setting.under(semantics_of(block["semantics"]))
+        return list(probe._differences(chosen, block, [*map(change, answers)], None))
+
+    panes, keys = "report/rep-16-three-panes.toml", "window/win-24-a-beginning-for-each-key.toml"
+    by_trigger = [*differences(panes, lambda answer: answer)]
+    assert [line for line in by_trigger if "takes back" in line] == []
+    unmarked = differences(panes, lambda answer: answer._replace(takes_back=False))
+    assert any("expected a report that takes back, got a report" in line for line in unmarked)
+    marked = differences(keys, lambda answer: answer._replace(takes_back=True))
+    assert any("expected a report, got a report that takes back" in line for line in marked)
+    assert not any("key" in line for line in differences(keys, lambda a: a._replace(key=None)))
+    other = differences(keys, lambda answer: answer._replace(key=("<urn:other>",)))
+    assert "expected the key <http://example.org/b>, got <urn:other>" in other[0]
 
 
 # What a known deviation does not hide
