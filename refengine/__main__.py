@@ -412,11 +412,11 @@ def _run(options: argparse.Namespace) -> None:
 
     planned = engine.plan(query, streams, chosen)
     _print_notes(_notes(query, streams, planned))
-    schedule = incremental.schedule_evaluations
+    evaluations = incremental.schedule_evaluations(planned, options.max_reports)
     if options.definition:
-        schedule = engine.evaluations
+        evaluations = engine.evaluations(planned, options.max_reports)
     # nothing is printed if this fails
-    deque(schedule(planned, options.max_reports), maxlen=0)
+    deque(evaluations, maxlen=0)
 
     limits = sparql.Limits(seconds=options.seconds, clock=time.monotonic)
     hearing = Hearing(_witnesses(options), limits)

@@ -200,11 +200,11 @@ def only_the_first_open_window(
 @wrong("REP-14", replaces=evaluations.evaluation_groups, half="is the `active` window")
 def every_window_whatever_is_asked(
     right: Right, planned: Plan, max_reports: int = MAX_REPORTS
-) -> Iterator[Iterator[Evaluation]]:
+) -> Iterator[Iterable[Evaluation]]:
     """Reports every open window, also where only the active one is asked for."""
     if len(planned.views) == 1 and planned.views[0].spec.kind is WindowKind.TIME:
         return FiringSchedule(planned, max_reports).groups()
-    found: Iterator[Iterator[Evaluation]] = right(planned, max_reports)
+    found: Iterator[Iterable[Evaluation]] = right(planned, max_reports)
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from refengine.core.firings import schedule_of_one_key
@@ -26,7 +26,7 @@ def evaluations(planned: Plan, max_reports: int = MAX_REPORTS) -> Iterator[Evalu
 
 def evaluation_groups(
     planned: Plan, max_reports: int = MAX_REPORTS
-) -> Iterator[Iterator[Evaluation]]:
+) -> Iterator[Iterable[Evaluation]]:
     """Yield the evaluations of a plan, grouped: a group has one arrival, and one content of each
     window (ENG-2).
     """

@@ -4,7 +4,7 @@ content is queried.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from heapq import merge
@@ -105,13 +105,14 @@ class Schedule:
         self.max_reports = max_reports
         nothing = (range(0),) * len(planned.views)
         self.report_state = ReportState(nothing, nothing)
+        self.cut: Cut = spans
 
         self.frames: list[Frame] = []
         self.start = 0
         self.last_tick: tick.LastTick | None = None
         self.arrived: list[Arrived] = []
 
-    def groups(self) -> Iterator[Iterator[Evaluation]]:
+    def groups(self) -> Iterator[Iterable[Evaluation]]:
         """Yield the evaluations of all arrivals, grouped as `evaluation_groups` groups them."""
         for k, _ in enumerate(self.planned.arrivals):
             yield from self.arrive(k)
@@ -123,7 +124,13 @@ class Schedule:
         interval = self.look_at(k)
         if interval is not None:
             yield from groups_of_arrival(
-                self.planned, k, interval, self.report_state, self.frames, self.max_reports
+                self.planned,
+                k,
+                interval,
+                self.report_state,
+                self.frames,
+                self.max_reports,
+                self.cut,
             )
 
     def look_at(self, k: int) -> range | None:
@@ -181,14 +188,14 @@ def groups_of_arrival(
     state: ReportState,
     frames: Sequence[Frame],
     bound: int,
-    cut: Cut | None = None,
+    cut: Cut,
 ) -> Iterator[Iterator[Evaluation]]:
     """Yield the evaluations of arrival k, grouped.
 
     `interval` has the instants at which the arrival is tested: those since the arrival last looked
     at. `frames` are those of the windows that open. Each report changes `state`. `cut` cuts the
-    interval in place of `spans`: it may leave out or join stretches as long as the evaluations are
-    the same. Raises TooManyReports for more reports than `bound`.
+    interval as `spans` does, but it may leave out stretches as long as the evaluations are the
+    same. Raises TooManyReports for more reports than `bound`.
     """
     semantics = planned.semantics
     if not planned.tuples:
@@ -217,7 +224,7 @@ def groups_of_arrival(
             # earlier one.
             arrived = planned.counts[0][k]
             state.reported = (window.content(planned.views[0], times[0], arrived),)
-        yield map(partial(_evaluation, planned.views, k, state.reported), times)
+        yield map(partial(make_evaluation, planned.views, k, state.reported), times)
 
 
 def interval_with_arrivals(interval: range, own: int, arrived: Sequence[Arrived]) -> range:
@@ -251,7 +258,7 @@ def _size(times: range | list[int]) -> int:
 
 
 def reported_stretches(
-    planned: Plan, k: int, interval: range, state: ReportState, cut: Cut | None
+    planned: Plan, k: int, interval: range, state: ReportState, cut: Cut
 ) -> Iterator[Firing]:
     """Yield the stretches of arrival k's interval in which the query is reported (REP-12): the
     instants, and the content of each window.
@@ -275,7 +282,6 @@ def reported_stretches(
         return
 
     arrived = tuple(counted[k] for counted in planned.counts)
-    cut = cut or spans
     if planned.tuples:
         cut = stretch_of_tick
     if Condition.ARRIVAL in semantics.report and not planned.tuples:
@@ -381,7 +387,7 @@ def timely_instants_in_scope(
     return at
 
 
-def _evaluation(
+def make_evaluation(
     views: Sequence[WindowView], arrival: int, contents: Sequence[Content], t: int
 ) -> Evaluation:
     """Return the evaluation of an arrival at instant t, over the given contents."""

@@ -24,7 +24,7 @@ from refengine.incremental.engine import evaluate_plan as evaluate_plan
 from refengine.incremental.maintained import ContentFollower as ContentFollower
 from refengine.incremental.maintained import MaintainedWhileCovered as MaintainedWhileCovered
 from refengine.incremental.maintained import Provenance as Provenance
-from refengine.incremental.schedule import SimultaneousEvaluations as SimultaneousEvaluations
+from refengine.incremental.schedule import QuietStretch as QuietStretch
 from refengine.incremental.schedule import schedule_evaluations as schedule_evaluations
 from refengine.incremental.schedule import schedule_groups as schedule_groups
 
@@ -35,7 +35,7 @@ __all__ = [
     "IncrementalRun",
     "MaintainedWhileCovered",
     "Provenance",
-    "SimultaneousEvaluations",
+    "QuietStretch",
     "cached_steps",
     "evaluate",
     "evaluate_plan",

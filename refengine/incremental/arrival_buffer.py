@@ -87,27 +87,6 @@ class ArrivalTimes(Sequence[int]):
         return -TIME_BOUND - 1
 
 
-class ArrivalIds(Sequence[int]):
-    """The ids 1, 2, … of the arrivals in a buffer (WIN-16). Iterating goes on as long as it
-    grows.
-    """
-
-    def __init__(self, buffer: ArrivalBuffer) -> None:
-        self.buffer = buffer
-
-    def __len__(self) -> int:
-        return len(self.buffer)
-
-    def __getitem__(self, index: Any) -> Any:
-        return index + 1
-
-    def __iter__(self) -> Iterator[int]:
-        index = 0
-        while index < len(self.buffer):
-            index += 1
-            yield index
-
-
 def check_streamed(before: Element | None, element: Element, position: int) -> Element:
     """MOD-1 to MOD-3: Check an element, the `position`-th of a stream, beside the one before it.
     Return it with integers as times.
@@ -159,7 +138,7 @@ def plan_streamed(
     buffer = ArrivalBuffer(chain([first], source), make_sentinel)
     ids = range(1, ENDLESS)
     times: Sequence[int] = ids
-    own: Sequence[int] = ArrivalIds(buffer)
+    own: Sequence[int] = ids
     if spec.kind is not WindowKind.TUPLE:
         times = own = ArrivalTimes(buffer, attrgetter("app"))
         if shift := tick.shift_of_own_instants(semantics):

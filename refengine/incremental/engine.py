@@ -10,7 +10,7 @@ What is not covered the SPARQL evaluator computes, and the provenance says so. A
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
@@ -24,6 +24,7 @@ from refengine.core.reports import Report, ReportMaker, Step
 from refengine.core.schedule import MAX_REPORTS, Evaluation, Schedule
 from refengine.core.semantics import Semantics
 from refengine.core.static import Static, resolve_static
+from refengine.core.window import Content
 from refengine.incremental.arrival_buffer import buffer_of, first_needed, plan_streamed
 from refengine.incremental.maintained import MaintainedWhileCovered, Provenance
 from refengine.incremental.schedule import schedule_evaluations
@@ -87,23 +88,24 @@ class IncrementalRun(Iterator[Report]):
 
     def _reports(self) -> Iterator[Report]:
         maker = ReportMaker(self.query, self.planned, self.answers)
-        is_unchanged_over = self.answers.is_unchanged_over
-        for at in self._evaluations():
-            # most evaluations under content change: an element that changes no row
-            if maker.is_silent and is_unchanged_over(at.windows):
-                continue
+        # most evaluations under content change are of an element that changes no row
+        is_passed_over = self.answers.is_unchanged_over if maker.is_silent else None
+        for at in self._evaluations(is_passed_over):
             report = maker.report(at)
             if report is not None:
                 yield report
 
-    def _evaluations(self) -> Iterator[Evaluation]:
-        """Return the evaluations that are not left out."""
+    def _evaluations(
+        self, is_passed_over: Callable[[Content], bool] | None = None
+    ) -> Iterator[Evaluation]:
+        """Return the evaluations that are neither left out nor passed over."""
         planned = self.planned
         answers = self.answers
         buffer = buffer_of(planned)
         if buffer is not None:
-            buffer.find_first_needed = lambda: first_needed(planned, answers.windows[0].content)
-        return islice(schedule_evaluations(planned, self.max_reports), self.skip, None)
+            buffer.find_first_needed = lambda: first_needed(planned, answers.contents[0])
+        evaluations = schedule_evaluations(planned, self.max_reports, is_passed_over)
+        return islice(evaluations, self.skip, None)
 
 
 evaluate_plan = IncrementalRun

@@ -483,7 +483,7 @@ class MaintainedWhileCovered:
         self.number = skip
         self.until: int | None = None
         self.reason = ""
-        self.windows = (WindowContent(None, range(0)),) * len(planned.views)
+        self.contents: tuple[Content, ...] = (range(0),) * len(planned.views)
         self.maintained: MaintainedAnswers | None = None
         # since the first answer, if nothing is made of a content that only grows and changes no row
         self.growing: MaintainedAnswers | None = None
@@ -516,25 +516,25 @@ class MaintainedWhileCovered:
             self.failure = None
             self.answers = self._recomputed(error)
             change = self.answers.answer_over(windows)
-        self.windows = windows
+        self.contents = tuple([held.content for held in windows])
         self.number += 1
         return change
 
-    def is_unchanged_over(self, windows: tuple[WindowContent, ...]) -> bool:
-        """Return whether it is known without a report that the answer over what the windows hold
-        equals its baseline. Then nothing else need be asked about this evaluation. Otherwise
+    def is_unchanged_over(self, content: Content) -> bool:
+        """Return whether it is known without a report that the answer over what the only window
+        holds equals its baseline. Then nothing else need be asked about this evaluation. Otherwise
         `answer_over` is asked.
         """
         maintained = self.growing
         if maintained is None:
             return False
         try:
-            if not maintained.follower.grow_to(windows[0].content) or maintained.delta.difference:
+            if not maintained.follower.grow_to(content) or maintained.delta.difference:
                 return False
         except NotCovered as error:
             self.failure = error
             return False
-        self.windows = windows
+        self.contents = (content,)
         self.number += 1
         return True
 
@@ -563,7 +563,7 @@ class MaintainedWhileCovered:
         answers = recomputed_answers(
             self.query, self.planned, self.static, self.answer, self.number
         )
-        answers.contents = tuple([held.content for held in self.windows])
+        answers.contents = self.contents
         if self.maintained is not None:
             answers.base = self.maintained.baseline()
         return answers

@@ -1,393 +1,46 @@
-"""§9 When a query is evaluated: what `core.schedule` says, found faster for one window alone, which
-is bounded in time or a partition.
+"""§9 When a query is evaluated: what `core.schedule` says, found faster.
 
-`core.schedule` looks at every instant at which a window's content can change. For a window that is
-bounded in time, two integers are compared for most arrivals: as long as the same window stays
-active, nothing closes, and its content is all that has arrived since its first instant. Only where
-another window becomes active is `core.schedule.groups_of_arrival` called.
+`core.schedule` looks for the content of each window anew at every instant at which it can change.
+Two classes do with less. Both find the same evaluations:
+
+- `ScheduleOfChanges`, for a query that is reported whenever the elements in its windows change. For
+  each window it keeps a `ContentOverTime`, which knows how long it stays as it is. As long as
+  elements arrive and none leaves, many arrivals are evaluated together (`QuietStretch`).
+- `ScheduleOfInstants`, for a query that is reported at certain instants alone, such as the close of
+  a window. Arrivals before the next such instant are passed over.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property, partial
-from itertools import chain, islice
-from typing import Any, NamedTuple, overload
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, islice, repeat
+from typing import Any
 
 from refengine.core import report, schedule, tick, window
 from refengine.core.evaluations import evaluation_groups
+from refengine.core.growing import first_after, first_from
 from refengine.core.moving import instants
 from refengine.core.plan import Plan
-from refengine.core.query import WindowKind
+from refengine.core.query import Unit, WindowKind
 from refengine.core.schedule import (
     MAX_REPORTS,
     Evaluation,
-    ReportState,
     Schedule,
     Stretch,
     WindowContent,
     refuse_too_many_reports,
 )
 from refengine.core.values import Condition
-from refengine.core.window import Content, WindowView
+from refengine.core.window import Content, Frame, WindowView
 from refengine.model.errors import require
 
-# One window that is bounded in time
-
-
-class SimultaneousEvaluations(Sequence[Evaluation]):
-    """The evaluations of arrivals that come at one instant: one for each arrival, all of them at
-    that instant.
-
-    Arrival k sees the elements `first_index`, …, k - 1. An evaluation is made when it is asked for,
-    so that a thousand arrivals at once cost nothing to a caller who looks at the last one alone.
-    """
-
-    def __init__(self, instant: int, number: int, first_index: int, arrivals: range) -> None:
-        self.instant = instant
-        self.number = number
-        self.first_index = first_index
-        self.arrivals = arrivals
-
-    def __len__(self) -> int:
-        return len(self.arrivals)
-
-    @overload
-    def __getitem__(self, index: int) -> Evaluation: ...
-    @overload
-    def __getitem__(self, index: slice) -> SimultaneousEvaluations: ...
-    def __getitem__(self, index: int | slice) -> Evaluation | SimultaneousEvaluations:
-        if isinstance(index, slice):
-            arrivals = self.arrivals[index]
-            return SimultaneousEvaluations(self.instant, self.number, self.first_index, arrivals)
-        k = self.arrivals[index]
-        content = WindowContent(self.number, range(self.first_index, k))
-        return Evaluation(self.instant, k, (content,))
-
-
-def is_covered_by_time_windows(planned: Plan) -> bool:
-    """Whether `time_window_groups` covers a plan: a query with one window, of kind `time`, whose
-    place in time is known.
-
-    The window must have no lag and its elements no intervals, and the tick must not be `batch`. The
-    report must name window close, or content change by elements; it must not name `periodic` or
-    `arrival`.
-    Content change must compare with the content last reported. If the report does not name window
-    close, then `close_rule` must be `reached`, or the tick `tuple`.
-    """
-    semantics = planned.semantics
-    if not _has_one_time_window(planned) or semantics.tick.needs_batches:
-        return False
-    if Condition.PERIODIC in semantics.report or Condition.ARRIVAL in semantics.report:
-        return False
-
-    has_change = Condition.CHANGE in semantics.report
-    if has_change and not semantics.change_baseline.is_of_last_report:
-        return False
-    if Condition.CLOSE in semantics.report:
-        return True
-    # Under close_rule=passed, `where_contents_change_under_passed` does not ask whether time has
-    # advanced (TICK-2), so it is right for the tuple tick only.
-    is_tick_covered = not semantics.close_rule.needs_later_arrival or not semantics.tick.is_by_time
-    return has_change and not semantics.change_scope.reads_graphs and is_tick_covered
-
-
-def _has_one_time_window(planned: Plan) -> bool:
-    view = planned.views[0]
-    return (
-        len(planned.views) == 1
-        and view.spec.kind is WindowKind.TIME
-        and not view.spec.lag
-        and view.frame is not None
-        and view.ends is None  # points in order
-    )
-
-
-def time_window_groups(planned: Plan, max_reports: int) -> Iterator[Iterable[Evaluation]]:
-    """Yield the evaluations of a plan in groups, as `core.evaluations.evaluation_groups` does. The
-    plan must be one for which `is_covered_by_time_windows` holds. Raises TooManyReports.
-    """
-    evaluator = TimeWindowSchedule(planned, max_reports)
-    if Condition.CLOSE in planned.semantics.report:
-        return evaluator.where_windows_close()
-    # An arrival's own instant is its t_app, or one less where it must pass the close of a window.
-    if tick.shift_of_own_instants(planned.semantics) < 0:
-        return evaluator.where_contents_change_under_passed()
-    return evaluator.where_contents_change()
-
-
-class ActiveWindow(NamedTuple):
-    """The active window (WIN-4) at some instant, by its number.
-
-    `first_instant` and `last_instant` are the first and the last instant at which it is active and
-    has begun. `first_index` is the index of its first element in the stream, or, if there is none
-    yet, the index that the first one will have.
-
-    At 12 the active one of [0, 10), [5, 15), … is [5, 15), with number 1. It is active from 10,
-    when [0, 10) is over, to 14. Its elements are those from 5 on.
-    """
-
-    number: int
-    first_instant: int
-    last_instant: int
-    first_index: int
-
-
-NO_WINDOW = ActiveWindow(number=0, first_instant=0, last_instant=-1, first_index=0)
-
-
-class TimeWindowSchedule:
-    """The evaluations of one time-based window, arrival after arrival.
-
-    An arrival is tested at the instants from that of the arrival before up to its own, which is
-    not included, or at its own alone, if the two are equal (TICK-4). There are three cases. In the
-    example the windows are [0, 10), [10, 20), …, and a change of the content is reported. Elements
-    a, b, c and d arrive at 1, 4, 4 and 12:
-
-    ======= ========= ================= ===================================================
-    arrival instants  case              evaluations
-    ======= ========= ================= ===================================================
-    a@1     -1 and 0  window changes    none: the content is empty, as it was before
-    b@4     1, 2, 3   quiet stretch     at 1, over {a}: at 2 and 3 the content is the same
-    c@4     4         same instant      at 4, over {a, b}
-    d@12    4 to 11   window changes    at 4, over {a, b, c}; at 10, over the empty [10, 20)
-    ======= ========= ================= ===================================================
-
-    - *Quiet stretch*: one window is active at all the instants, and no window closes. The content
-      is the same at all of them: what has arrived since the window's first instant, a range of
-      indices.
-    - *Same instant*: a quiet stretch of one instant. All further arrivals of that instant are
-      yielded together, since each sees just one element more than the one before it.
-    - *Window changes*: another window becomes active at one of the instants.
-      `core.schedule.groups_of_arrival` visits the instants.
-
-    `last_looked_at` is the own instant of the arrival that was looked at last, and `window` is the
-    active window there.
-    """
-
-    def __init__(self, planned: Plan, max_reports: int) -> None:
-        semantics = planned.semantics
-        (view,) = planned.views
-        self.planned = planned
-        self.max_reports = max_reports
-        self.frame = require(view.frame)
-        self.start = window.s0(self.frame)
-        self.times = view.times
-        self.is_tick_by_time = semantics.tick.is_by_time
-        # Each arrival's own instant (TICK-6). None for a stream that is read as it comes: then the
-        # arrivals to come are not known.
-        self.own_instants: list[int] | None = None
-        if isinstance(planned.own, list):
-            self.own_instants = planned.own
-
-        # The distance from the active window's last instant to the last arrival that is still
-        # tested in this window alone. It is 1: [0, 10) has the last instant 9, and an arrival
-        # at 10 is tested at instants up to 9 (TICK-4), where this window is active. It is 0
-        # (a) if window close is a condition, since the window closes at 9;
-        # (b) if expiry is eager, since the arrival is also tested at 10 (TICK-7), in the next
-        # window.
-        is_close_condition = Condition.CLOSE in semantics.report
-        is_eager = semantics.expiry_seen.is_before_arrival
-        self.extra_quiet_instants = 1
-        if is_close_condition or is_eager:
-            self.extra_quiet_instants = 0
-
-        self.window = NO_WINDOW
-        self.report_state = ReportState(reported=(range(0),), at_instant_before=(range(0),))
-
-        # Arrivals before s0 trigger no evaluation (WIN-5), so they are skipped if they are known
-        # beforehand. Under the tuple tick the last of them counts as looked at (TICK-5), and under
-        # the time tick none of them does (TICK-2). This matters to an arrival at s0 itself.
-        self.last_looked_at = self.start
-        early = 0
-        if self.own_instants is not None:
-            early = bisect_left(self.own_instants, self.start)
-            if early and not self.is_tick_by_time:
-                self.last_looked_at = self.own_instants[early - 1]
-        self.arrivals: Iterator[tuple[int, int]] = self._arrivals_from(early)
-
-    def where_windows_close(self) -> Iterator[Iterable[Evaluation]]:
-        """Yield the evaluations of a query that is reported when a window closes. In a quiet
-        stretch there are none, and its arrivals are passed over.
-        """
-        for k, instant in self._looked_at():
-            if not self._is_quiet(instant):
-                yield from self._visit_instants(k, instant)
-            elif self.own_instants is None:
-                # The arrivals to come are not known, so none of them can be passed over.
-                self.last_looked_at = instant
-            else:
-                # Arrivals up to the window's last instant close nothing. `stop` is the first one
-                # after it.
-                stop = bisect_right(self.own_instants, self.window.last_instant, k)
-                passed_over = range(k + 1, stop)
-                self._pass_over(len(passed_over))
-                self.last_looked_at = self.own_instants[stop - 1]
-
-    def where_contents_change(self) -> Iterator[Iterable[Evaluation]]:
-        """Yield the evaluations of a query that is reported when its window's content changes."""
-        for k, instant in self._looked_at():
-            # Whether an emptying is reported depends on REP-3 and ENG-5. So an empty content is
-            # left to `core.schedule`. In a quiet stretch no content is empty: the window holds at
-            # least the element of the arrival that was looked at last.
-            if not self._is_quiet(instant):
-                yield from self._visit_instants(k, instant)
-            elif instant == self.last_looked_at and self.own_instants is not None:
-                yield self._at_same_instant(k, instant, self.own_instants)
-            else:
-                # One evaluation, at the first instant: there the content has changed, by the
-                # element of arrival k - 1. It stays as it is in the whole stretch.
-                number, _, _, first_index = self.window
-                content = range(first_index, k)
-                self._note_reports(1, content, k)
-                evaluation = Evaluation(self.last_looked_at, k, (WindowContent(number, content),))
-                self.last_looked_at = instant
-                yield (evaluation,)
-
-    def where_contents_change_under_passed(self) -> Iterator[Iterable[Evaluation]]:
-        """Yield the evaluations of a query that is reported when its window's content changes,
-        where an arrival must pass the end of a window [o, c) to close it (TICK-6).
-
-        There an arrival's own instant is one less than its t_app, so at its own instant its element
-        is not in scope. Let a arrive at 4, and b, c and d at 10: the own instants are 3, 9, 9 and
-        9. By TICK-4 b is tested at 3 to 8, and c and d at 9. So the first of simultaneous
-        arrivals is tested before 9 and the second at 9. No element at 10 is in scope at 9, so
-        the third sees what the second has seen. The third and all further ones are left out.
-        """
-        second_arrival_seen_at = None  # the latest instant of which two arrivals were looked at
-        for k, instant in self.arrivals:
-            is_first = instant != self.last_looked_at
-            if not is_first:
-                if instant == second_arrival_seen_at:
-                    continue  # the third arrival of this instant, or a further one
-                second_arrival_seen_at = instant
-            yield from self._visit_instants(k, instant)
-
-    def _arrivals_from(self, k: int) -> Iterator[tuple[int, int]]:
-        """Return the arrivals from arrival k on, each as its index and its own instant (TICK-6)."""
-        if self.own_instants is not None:
-            return enumerate(islice(self.own_instants, k, None), k)
-        shift = tick.shift_of_own_instants(self.planned.semantics)
-        # Arrivals that are read as they come cannot be skipped, so they begin with arrival 0.
-        assert k == 0
-        return enumerate(arrival.app + shift for arrival in self.planned.arrivals)
-
-    def _looked_at(self) -> Iterator[tuple[int, int]]:
-        """Return the arrivals that are looked at: under the time tick, those at which time has
-        advanced (TICK-2).
-
-        The caller evaluates each arrival before it asks for the next one.
-        """
-        if not self.is_tick_by_time:
-            return self.arrivals
-        # A generator, so that `last_looked_at` is read anew for each arrival: evaluating the
-        # arrival before has changed it.
-        return (arrival for arrival in self.arrivals if arrival[1] > self.last_looked_at)
-
-    def _is_quiet(self, instant: int) -> bool:
-        """Return whether one window is active at all instants at which an arrival at `instant` is
-        tested, so that its content is the same at all of them, and nothing closes.
-        """
-        _, first_instant, last_instant, _ = self.window
-        return (
-            self.window is not NO_WINDOW
-            and first_instant <= self.last_looked_at <= last_instant
-            and instant <= last_instant + self.extra_quiet_instants
-        )
-
-    def _at_same_instant(
-        self, k: int, instant: int, own_instants: list[int]
-    ) -> SimultaneousEvaluations:
-        """Return the evaluations of arrival k and of all further ones at its instant, but no more
-        than the bound on reports allows (ENG-3).
-        """
-        stop = bisect_right(own_instants, instant, k)
-        # At least one, even if the bound is reached already: `_note_reports` counts it, and raises.
-        allowed = max(1, self.max_reports - self.report_state.count)
-        arrivals = range(k, min(stop, k + allowed))
-        passed_over = arrivals[1:]  # arrival k itself has been taken
-        self._pass_over(len(passed_over))
-
-        first_index = self.window.first_index
-        self._note_reports(len(arrivals), range(first_index, arrivals[-1]), k)
-        return SimultaneousEvaluations(instant, self.window.number, first_index, arrivals)
-
-    def _visit_instants(self, k: int, instant: int) -> Iterator[Iterable[Evaluation]]:
-        """Yield the evaluations of arrival k that `core.schedule` finds, and set the window that is
-        active at its own instant.
-        """
-        interval = tick.interval(self.last_looked_at, instant)
-        from_start = instants(max(interval.start, self.start), interval.stop)
-        cut = None
-        if Condition.CLOSE in self.planned.semantics.report:
-            cut = partial(self._closes, instant)
-        yield from schedule.groups_of_arrival(
-            self.planned, k, from_start, self.report_state, [self.frame], self.max_reports, cut
-        )
-        self.last_looked_at = instant
-        self.window = self._active_window(instant)
-
-    def _closes(
-        self, own: int, views: Sequence[WindowView], arrived: Sequence[int], interval: range
-    ) -> Iterator[Stretch]:
-        """Yield the stretches of an interval from close to close, with the content of the window.
-        What it holds in between shows in no report. `own` is the arrival's own instant.
-        """
-        (view,), (count,) = views, arrived
-        closes = report.closes(self.frame, interval, own)
-        while closes:
-            at, stop = closes.start, closes.start + 1
-            if closes[1:]:  # as long as the content stays, they need no stretch each
-                change = window.next_change(view, at, count)
-                stop = interval.stop if change is None else min(change, interval.stop)
-            yield instants(at, stop), (window.content(view, at, count),)
-            closes = report.closes(self.frame, instants(stop, interval.stop), own)
-
-    def _active_window(self, instant: int) -> ActiveWindow:
-        """Return the window that is active at an instant."""
-        frame = self.frame
-        number = window.active(frame, instant)
-        content_begins_at = first_instant_of(frame, number)
-        # Of [0, 10), [5, 15), … the second is active once the first is over, from 10 on. The first
-        # of all windows is active from s0 on.
-        active_from = self.start
-        if number > frame.least:
-            active_from = last_instant_of(frame, number - 1) + 1
-        return ActiveWindow(
-            number,
-            max(content_begins_at, active_from),
-            last_instant_of(frame, number),
-            bisect_left(self.times, content_begins_at),
-        )
-
-    def _note_reports(self, count: int, content: range, k: int) -> None:
-        """ENG-3, REP-8: Count the reports of arrival k, and remember the content of the last."""
-        state = self.report_state
-        state.reported = (content,)
-        state.count += count
-        if state.count > self.max_reports:
-            refuse_too_many_reports(state.count, self.max_reports, self.planned, k)
-
-    def _pass_over(self, count: int) -> None:
-        """Take the next `count` arrivals without looking at them."""
-        deque(islice(self.arrivals, count), maxlen=0)
-
-
-def first_instant_of(frame: window.Frame, number: int) -> int:
-    """Return the first instant of a window. If the window is clipped (WIN-11), this is the first
-    instant of what is left of it.
-    """
-    first_instant = frame.first + number * frame.slide
-    if frame.floor is None:
-        return first_instant
-    return max(first_instant, frame.floor)
-
-
-def last_instant_of(frame: window.Frame, number: int) -> int:
-    """Return the last instant of a window."""
-    return frame.last + number * frame.slide
+NEVER = 1 << 70  # later than all instants, and more than all elements
+NEVER_LEAVING = frozenset({WindowKind.UNBOUNDED, WindowKind.LANDMARK})
+NOTHING: Content = range(0)
 
 
 # Partitions by differences (§4): a content has the latest N elements of each key, so each arrival
@@ -459,62 +112,503 @@ class PartitionDelta:
         return leaving, entering
 
 
-def is_single_partition(planned: Plan) -> bool:
-    """Whether `partition_groups` covers a plan: its one window is a partition, and it is
-    reported when its elements are others than at the last report.
-    """
-    semantics = planned.semantics
-    view = planned.views[0]
-    return (
-        len(planned.views) == 1
-        and view.spec.kind is WindowKind.PARTITION
-        and view.frame is not None
-        and Condition.CHANGE in semantics.report
-        and not semantics.report & {Condition.PERIODIC, Condition.ARRIVAL}
-        and not semantics.change_scope.reads_graphs
-        and semantics.change_baseline.is_of_last_report
-        and not semantics.tick.needs_batches
-    )
+# What a window holds
 
 
-def partition_groups(planned: Plan, max_reports: int) -> Iterator[Sequence[Evaluation]]:
-    """Yield the evaluations of a plan that `is_single_partition` covers, each in its own group: the
-    content changes with every arrival, and with nothing else. Raises TooManyReports.
+class ContentOverTime:
+    """What a window holds, as time goes on and elements arrive.
+
+    It holds the elements `first`, …, `stop` - 1 of those that have arrived. That stays so before
+    the instant `until`, and as long as fewer than `until_arrived` elements have arrived.
+
+    The window [0, 10) at 3 has `first` 0, `stop` NEVER and, if an element came at 2, `until` 10: it
+    holds whatever arrives, until the next window takes its place.
+
+    `make` makes a content of two such indices: a range, but for the two kinds of content in which
+    elements are left out. A partition holds the latest of each key alone, and a window over
+    elements with intervals those that have not ended (`overlapping`).
     """
-    view = planned.views[0]
-    schedule = Schedule(planned)
-    reported = 0  # how many elements had arrived at the last report
-    count = 0
-    for k, _ in enumerate(planned.arrivals):
-        instants = schedule.look_at(k)
-        if instants and k > reported:
-            reported = k
-            count += 1
-            refuse_too_many_reports(count, max_reports, planned, k)
-            content = WindowContent(None, PartitionContent(view, k))
-            yield (Evaluation(instants.start, k, (content,)),)
+
+    def __init__(self, view: WindowView, counts: Sequence[int], shift: int) -> None:
+        self.view = view
+        self.counts = counts  # how many elements have arrived before each arrival of the plan
+        self.first = 0
+        self.stop = 0
+        self.until = -NEVER
+        self.until_arrived = NEVER
+        self.is_one_leaving = False  # whether `until` is when element `first` leaves
+
+        # Whether an element is in scope as soon as it has arrived. Under a lag, and where an
+        # arrival comes an instant early (TICK-6), it comes into scope later.
+        spec = view.spec
+        is_shown_later = spec.kind in window.SHOWN_ENDED and spec.step > 1
+        self.is_in_scope_at_once = spec.kind is WindowKind.TUPLE or not (
+            is_shown_later or spec.lag or shift
+        )
+        self.overlapping: Sequence[int] = ()
+        self.begun = 0  # how many elements have begun, and were looked at for `overlapping`
+        self.make: Callable[[int, int], Content] = range
+        if spec.kind is WindowKind.PARTITION:
+            self.make = lambda _, stop: PartitionContent(view, stop)
+        elif view.ends is not None and spec.kind is not WindowKind.ROWS:
+            self.make = lambda *_: self.overlapping or NOTHING
+
+    def at(self, t: int, arrived: int) -> Content:
+        """Return the content at an instant, when `arrived` elements of the stream have arrived.
+        Neither may be less than in the call before.
+        """
+        if t >= self.until or arrived >= self.until_arrived:
+            self._move(t, arrived)
+        stop = min(self.stop, arrived)
+        return self.make(self.first, stop) if self.first < stop else NOTHING
+
+    def _move(self, t: int, arrived: int) -> None:
+        """Find the content at an instant, and how long it stays."""
+        if self._can_pass_one(t):
+            return
+        view, frame, kind = self.view, self.view.frame, self.view.spec.kind
+        self.first = self.stop = 0
+        self.until = self.until_arrived = NEVER
+        self.is_one_leaving = False
+        if frame is None:
+            return
+        scope = window.scope(frame, t)
+        if scope is None:
+            self.until = require(window.first_instant_with_scope(frame, t))
+        elif kind is WindowKind.PARTITION:
+            self.stop = NEVER
+        elif kind is WindowKind.ROWS:
+            self._move_rows(arrived)
+        elif view.ends is not None:
+            self._move_overlapping(frame, t, arrived, *scope)
+        else:
+            self._move_range(frame, *scope)
+
+    def _can_pass_one(self, t: int) -> bool:
+        """Pass the element that leaves at `until`, if it is the only one that has left by t, and
+        return whether it is. This is quicker than to look at the scope.
+        """
+        frame, times, following = self.view.frame, self.view.times, self.first + 1
+        if frame is None or not self.is_one_leaving or following >= len(times):
+            return False
+        until = window.leaves_at(frame, times[following] + frame.lag)
+        if until <= t:
+            return False
+        self.first, self.until = following, until
+        return True
+
+    def _move_rows(self, arrived: int) -> None:
+        """WIN-14: Find the latest N elements or triples as of the last refresh, and the next
+        one.
+        """
+        spec = self.view.spec
+        if spec.unit is Unit.ELEMENTS:
+            self.stop = arrived // spec.step * spec.step
+            self.first = max(0, self.stop - require(spec.size))
+            self.until_arrived = self.stop + spec.step
+        else:
+            held = window.rows(self.view, arrived)
+            self.first, self.stop = (held[0], held[-1] + 1) if held else (0, 0)
+            self.until_arrived = arrived + 1
+
+    def _move_range(self, frame: Frame, first: int, last: int) -> None:
+        """WIN-9: Find which elements are in scope, from one instant to another, and when one leaves
+        it or comes into it.
+        """
+        times = self.view.times
+        self.first = first_from(times, first)
+        if self.first == len(times):  # the first element in scope has not come yet
+            self.until_arrived = self.first + 1
+        elif frame.kind not in NEVER_LEAVING:
+            self.until = window.leaves_at(frame, times[self.first] + frame.lag)
+            self.is_one_leaving = self.is_in_scope_at_once
+        self.stop = NEVER
+        if not self.is_in_scope_at_once:
+            self.stop = first_after(times, last)
+            if self.stop < len(times):
+                enters = window.enters_at(frame, times[self.stop] + frame.lag)
+                self.until = min(self.until, enters)
+            else:
+                self.until_arrived = min(self.until_arrived, self.stop + 1)
+
+    def _move_overlapping(self, frame: Frame, t: int, arrived: int, first: int, last: int) -> None:
+        """WIN-18: Find which elements are valid at some instant from `first` to `last`, and when
+        one ends or begins.
+        """
+        times, ends = self.view.times, require(self.view.ends)
+        begun = first_after(times, last, arrived)
+        known = chain(self.overlapping, range(self.begun, begun))
+        self.overlapping = tuple(i for i in known if ends[i] >= first)
+        self.begun = begun
+        self.until_arrived = arrived + 1
+        if last < first:  # the window begins later, and holds nothing until then
+            self.until = first + frame.lag
+            return
+        self.stop = arrived
+        if begun < arrived:
+            self.until = window.enters_at(frame, times[begun] + frame.lag)
+        if self.overlapping and frame.kind not in NEVER_LEAVING:
+            end = min(ends[i] for i in self.overlapping)
+            self.until = min(self.until, window.leaves_at(frame, end + frame.lag))
+            if window.has_gaps(frame):  # an interval may go on over the gap after this window
+                end_of_window = frame.last + window.active(frame, t) * frame.slide + 1
+                self.until = min(self.until, end_of_window)
+
+
+# Reports of changes
+
+
+@dataclass
+class QuietStretch:
+    """The evaluations of arrivals between which elements arrive and none leaves: one for each
+    arrival, and each sees the elements that the one before saw, and those that have arrived since.
+
+    Evaluation i is of arrival `arrivals[i]` at `instants[i]`. Each window holds the elements from
+    its first, as `first_elements` has it, to the last that has arrived. The evaluations are made as
+    they are drawn, but those of one window over a content that `is_passed_over`.
+    """
+
+    instants: Sequence[int]
+    arrivals: Sequence[int]
+    contents: Sequence[ContentOverTime]
+    first_elements: Sequence[int]
+    is_passed_over: Callable[[Content], bool] | None
+
+    def __len__(self) -> int:
+        return len(self.arrivals)
+
+    def __iter__(self) -> Iterator[Evaluation]:
+        numbers = [
+            window_numbers(require(each.view.frame), self.instants) for each in self.contents
+        ]
+        held = [
+            map(each.make, repeat(first), map(each.counts.__getitem__, self.arrivals))
+            for each, first in zip(self.contents, self.first_elements, strict=True)
+        ]
+        if self.is_passed_over is None or held[1:]:
+            windows = zip(*map(map, repeat(WindowContent), numbers, held), strict=True)
+            yield from map(Evaluation, self.instants, self.arrivals, windows)
+            return
+        found = zip(self.instants, self.arrivals, numbers[0], held[0], strict=False)
+        for t, k, number, content in found:
+            if not self.is_passed_over(content):
+                yield Evaluation(t, k, (WindowContent(number, content),))
+
+
+def window_numbers(frame: Frame, ts: Sequence[int]) -> Iterable[int | None]:
+    """Return the number of the window at each of some ascending instants."""
+    number = window.window_number(frame, ts[0])
+    if number == window.window_number(frame, ts[-1]):
+        return repeat(number)
+    return map(window.window_number, repeat(frame), ts)
+
+
+class ScheduleOfChanges(Schedule):
+    """The evaluations of a plan that is reported when the elements in its windows are others than
+    at the last report, whatever the instant. The tick must not be `batch`.
+
+    An arrival is tested at the instants from that of the arrival before up to its own, which is not
+    included, or at its own alone, if the two are equal (TICK-4). In the example the windows are [0,
+    10), [10, 20), …. Elements a, b, c and d arrive at 1, 4, 4 and 12:
+
+    ======= ========= ================= ===================================================
+    arrival instants  case              evaluations
+    ======= ========= ================= ===================================================
+    a@1     -1 and 0  nothing held      none: the content is empty, as it was before
+    b@4     1, 2, 3   quiet stretch     at 1, over {a}: at 2 and 3 the content is the same
+    c@4     4         quiet stretch     at 4, over {a, b}
+    d@12    4 to 11   window changes    at 4, over {a, b, c}; at 10, over the empty [10, 20)
+    ======= ========= ================= ===================================================
+
+    In a *quiet stretch* contents change by what arrives, and by nothing else. So each arrival is
+    evaluated once, at its first instant, and over all that has arrived.
+    """
+
+    def __init__(
+        self,
+        planned: Plan,
+        max_reports: int,
+        is_passed_over: Callable[[Content], bool] | None = None,
+    ) -> None:
+        super().__init__(planned, max_reports)
+        self.is_passed_over = is_passed_over
+        semantics = planned.semantics
+        shift = tick.shift_of_own_instants(semantics)
+        self.contents = [
+            ContentOverTime(view, counts, shift)
+            for view, counts in zip(planned.views, planned.counts, strict=True)
+        ]
+        self.is_eager = semantics.expiry_seen.is_before_arrival and not planned.tuples
+        is_any_enough = len(planned.views) == 1 or semantics.trigger.is_any_window
+        self.until = -NEVER  # until when the windows hold what they hold, but for what arrives
+        self.can_be_quiet = is_any_enough
+
+    def groups(self) -> Iterator[Iterable[Evaluation]]:
+        """Yield the evaluations, each by itself or in a quiet stretch. Raises TooManyReports."""
+        if not isinstance(self.planned.own, list):
+            yield from self._groups_as_they_come()
+            return
+        arrivals = enumerate(self.planned.arrivals)
+        for k, _ in arrivals:
+            interval = self.look_at(k)
+            if not interval:
+                continue
+            together: Sequence[int] = ()
+            if interval.start < self.until and self.can_be_quiet:
+                together = self._arrivals_of_quiet_stretch(k)
+            if len(together) > 1:
+                pass_over(arrivals, together[-1] - k)
+                self.look_at(together[-1])
+                yield self._quiet_stretch(interval.start, together)
+            else:
+                yield from self._visit(k, interval)
+
+    def _groups_as_they_come(self) -> Iterator[Iterable[Evaluation]]:
+        """Yield the evaluations of one window over a stream that is read as it comes. The arrivals
+        of a quiet stretch are not known before, so each is by itself.
+        """
+        planned, state = self.planned, self.report_state
+        is_in_ids, is_by_time = planned.tuples, planned.semantics.tick.is_by_time
+        (each,), is_passed_over = self.contents, self.is_passed_over
+        before = app = 0  # the own instant and the t_app of the arrival looked at last
+        until, number = -NEVER, None
+        for k, arrival in enumerate(planned.arrivals):
+            own = planned.own[k]
+            if own >= until:
+                if until > -NEVER:
+                    self.last_tick = tick.LastTick(before, app, 0)
+                interval = self.look_at(k)
+                if not interval:
+                    continue
+                yield from self._visit(k, interval)
+                until, number = self._end_of_quiet_stretch(own, k + 1)
+            elif is_by_time and arrival.app == app:
+                continue
+            else:
+                content = range(each.first, k)
+                state.count += 1
+                state.reported = (content,)
+                if state.count > self.max_reports:
+                    refuse_too_many_reports(state.count, self.max_reports, planned, k)
+                if is_passed_over is None or not is_passed_over(content):
+                    t = own - 1 if is_in_ids else before
+                    yield (Evaluation(t, k, (WindowContent(number, content),)),)
+            before, app = own, arrival.app
+
+    def _end_of_quiet_stretch(self, t: int, arrived: int) -> tuple[int, int | None]:
+        """Return until when, from t on, the only window has the same number and changes by what
+        arrives alone; and this number. There is no quiet stretch if the window is empty.
+        """
+        (each,) = self.contents
+        frame = each.view.frame
+        each.at(t, arrived)
+        if frame is None or each.stop != NEVER or each.first >= arrived:
+            return -NEVER, None
+        number = window.window_number(frame, t)
+        if number is None or frame.kind in NEVER_LEAVING:
+            return each.until, number
+        return min(each.until, frame.last + number * frame.slide + 1), number
+
+    def _arrivals_of_quiet_stretch(self, k: int) -> Sequence[int]:
+        """Return the arrivals of the quiet stretch that begins with arrival k, which is tested from
+        an instant before `until` on: no more than the bound on reports allows (ENG-3), and none if
+        a window is empty, since there an arrival may change nothing.
+        """
+        planned = self.planned
+        if not all(each.stop == NEVER and each.first < each.counts[k] for each in self.contents):
+            return ()
+        # An arrival at `until` is tested up to the instant before. But under eager expiry it is
+        # tested at its own, too (TICK-7).
+        stop = bisect_left(planned.own, self.until, k)
+        if not self.is_eager and planned.own[stop : stop + 1] == [self.until]:
+            stop += 1
+        arrivals: Sequence[int] = range(k, stop)
+        if planned.semantics.tick.is_by_time:
+            app = [arrival.app for arrival in planned.arrivals[k:stop]]
+            arrivals = [k + i for i in range(stop - k) if not i or app[i] > app[i - 1]]
+        return arrivals[: self.max_reports - self.report_state.count]
+
+    def _quiet_stretch(self, before: int, arrivals: Sequence[int]) -> QuietStretch:
+        """Return the evaluations of the arrivals of a quiet stretch. The first one is tested from
+        the instant `before` on.
+        """
+        own, state = self.planned.own, self.report_state
+        at = [before, *(own[k] for k in arrivals[:-1])]
+        if self.planned.tuples:  # the last id of each tick (REP-7)
+            at = [max(start, own[k] - 1) for start, k in zip(at, arrivals, strict=True)]
+        firsts = [each.first for each in self.contents]
+        state.count += len(arrivals)
+        state.reported = tuple(
+            each.make(each.first, each.counts[arrivals[-1]]) for each in self.contents
+        )
+        return QuietStretch(at, arrivals, self.contents, firsts, self.is_passed_over)
+
+    def _visit(self, k: int, interval: range) -> Iterator[Iterable[Evaluation]]:
+        """Yield the evaluations of arrival k at the instants of an interval, each by itself."""
+        planned, state, contents = self.planned, self.report_state, self.contents
+        if planned.tuples:
+            interval = interval[-1:]  # the last id of the tick (REP-7)
+        elif self.is_eager:
+            expiry_seen = planned.semantics.expiry_seen
+            interval = tick.interval_with_expiry(expiry_seen, interval, planned.own[k], self.frames)
+        t = interval.start
+        while t < interval.stop:
+            held = tuple([each.at(t, each.counts[k]) for each in contents])
+            if held != state.reported and self._is_reported(held):
+                state.count += 1
+                refuse_too_many_reports(state.count, self.max_reports, planned, k)
+                state.reported = held
+                yield (schedule.make_evaluation(planned.views, k, held, t),)
+            t = self.until = max(t + 1, min([each.until for each in contents]))
+
+    def _is_reported(self, held: Sequence[Content]) -> bool:
+        """REP-6, REP-12: Return whether the query is reported where its windows hold something else
+        than at the last report.
+        """
+        semantics, views = self.planned.semantics, self.planned.views
+        contents = zip(views, held, self.report_state.reported, strict=True)
+        at = [range(report.is_worthy(semantics, *one)) for one in contents]
+        return bool(report.fires(semantics.trigger, views, at))
+
+
+# Reports at certain instants
+
+
+class ScheduleOfInstants(Schedule):
+    """The evaluations of a plan that is reported at certain instants alone, where the conditions of
+    the report on instants hold. The tick must not be `batch`, and content change, if the report
+    names it, must compare with the content last reported.
+
+    With windows [0, 10), [10, 20), … and window close the timely instants are 9, 19, …. Arrivals at
+    12 to 19 are passed over: the window closes at 19 for an arrival after that.
+    """
+
+    def __init__(self, planned: Plan, max_reports: int) -> None:
+        super().__init__(planned, max_reports)
+        semantics = planned.semantics
+        always = instants(-NEVER, NEVER)
+        spans = [
+            report.timely_instants(semantics, view, always, NEVER)
+            for view in planned.views
+            if view.frame
+        ]
+        self.timely = [span for span in spans if span]
+        self.cut = self._cut_at_timely_instants
+        self.is_after_close = Condition.CLOSE in semantics.report
+
+    def groups(self) -> Iterator[Iterable[Evaluation]]:
+        """Yield the evaluations, grouped as `core.evaluations.evaluation_groups` does. Raises
+        TooManyReports.
+        """
+        if not self.begin():
+            return
+        planned = self.planned
+        is_whole = isinstance(planned.own, list)
+        arrivals = enumerate(planned.arrivals)
+        earliest = -NEVER  # no arrival with an earlier own instant is reported
+        for k, _ in arrivals:
+            if planned.own[k] < earliest:
+                if is_whole:
+                    pass_over(arrivals, bisect_left(planned.own, earliest, k) - 1 - k)
+            else:
+                if k:
+                    self.look_at(k - 1)  # it may have been passed over
+                yield from self.arrive(k)
+                earliest = self._next_timely(require(self.last_tick).own) + self.is_after_close
+
+    def _next_timely(self, t: int) -> int:
+        """Return the first timely instant from t on."""
+        return min(
+            [
+                span.start if t <= span.start else t + (span.start - t) % span.step
+                for span in self.timely
+            ],
+            default=NEVER,
+        )
+
+    def _cut_at_timely_instants(
+        self, views: Sequence[WindowView], arrived: Sequence[int], interval: range
+    ) -> Iterator[Stretch]:
+        """Yield the stretches of an interval from timely instant to timely instant. What a window
+        holds in between shows in no report.
+        """
+        t = self._next_timely(interval.start)
+        while t < interval.stop:
+            following = self._next_timely(t + 1)
+            if following < interval.stop:  # it may be a report of the same contents
+                span, contents = next(schedule.spans(views, arrived, instants(t, interval.stop)))
+                following = self._next_timely(span.stop)
+            else:
+                span = instants(t, t + 1)
+                contents = tuple(
+                    [window.content(view, t, n) for view, n in zip(views, arrived, strict=True)]
+                )
+            yield span, contents
+            t = following
+
+
+def pass_over(arrivals: Iterator[object], count: int) -> None:
+    """Take the next arrivals without looking at them."""
+    deque(islice(arrivals, count), maxlen=0)
 
 
 # All
 
 
-def schedule_evaluations(planned: Plan, max_reports: int = MAX_REPORTS) -> Iterator[Evaluation]:
+def schedule_evaluations(
+    planned: Plan,
+    max_reports: int = MAX_REPORTS,
+    is_passed_over: Callable[[Content], bool] | None = None,
+) -> Iterator[Evaluation]:
     """Yield the evaluations of a plan in order, those of `core.evaluations.evaluations`. Raises
     TooManyReports.
+
+    If `is_passed_over` is given, it is asked about what the only window holds in quiet stretches,
+    in order, and evaluations for which it returns True are left out.
     """
-    return chain.from_iterable(schedule_groups(planned, max_reports))
+    return chain.from_iterable(schedule_groups(planned, max_reports, is_passed_over))
 
 
 def schedule_groups(
-    planned: Plan, max_reports: int = MAX_REPORTS
+    planned: Plan,
+    max_reports: int = MAX_REPORTS,
+    is_passed_over: Callable[[Content], bool] | None = None,
 ) -> Iterator[Iterable[Evaluation]]:
-    """Yield the evaluations of a plan in groups, those of `core.evaluations.evaluation_groups`. But
-    a group that is a `SimultaneousEvaluations` has several arrivals. Raises TooManyReports.
+    """Yield the evaluations of a plan in groups. A group is either a `QuietStretch`, or has
+    evaluations of one arrival over the same contents, as in `core.evaluations.evaluation_groups`.
+    Raises TooManyReports. `is_passed_over` is that of `schedule_evaluations`.
     """
-    if planned.semantics.reported_windows.is_each or planned.views[0].spec.is_keyed:
+    quicker = quicker_schedule(planned)
+    if quicker is None:
         return evaluation_groups(planned, max_reports)
-    if is_covered_by_time_windows(planned):
-        return time_window_groups(planned, max_reports)
-    if is_single_partition(planned):
-        return partition_groups(planned, max_reports)
-    return evaluation_groups(planned, max_reports)
+    if quicker is ScheduleOfChanges:
+        return ScheduleOfChanges(planned, max_reports, is_passed_over).groups()
+    return quicker(planned, max_reports).groups()
+
+
+def quicker_schedule(planned: Plan) -> type[Schedule] | None:
+    """Return the class that finds the evaluations of a plan more quickly than `core`; None if none
+    does.
+    """
+    semantics = planned.semantics
+    is_of_active_windows = not semantics.reported_windows.is_each and not any(
+        view.spec.is_keyed or not view.is_in_order for view in planned.views
+    )
+    if semantics.tick.needs_batches or not is_of_active_windows:
+        return None
+    if Condition.ARRIVAL in semantics.report:  # as often as elements arrive
+        return None
+    is_of_changes = Condition.CHANGE in semantics.report
+    if is_of_changes and not semantics.change_baseline.is_of_last_report:
+        return None
+    if any(condition.is_on_instants for condition in semantics.report):
+        # ENG-3: where intervals go on over gaps, the error for too many reports counts stretches
+        # that begin at any instant
+        has_intervals_over_gaps = any(
+            view.ends is not None and view.frame and window.has_gaps(view.frame)
+            for view in planned.views
+        )
+        return None if has_intervals_over_gaps else ScheduleOfInstants
+    if is_of_changes and not semantics.change_scope.reads_graphs:
+        return ScheduleOfChanges
+    return None

@@ -1,5 +1,5 @@
-"""The fast schedule of one time-based window: the example of its docstring, by hand, and groups of
-evaluations.
+"""The fast schedule of one time-based window: the example of its docstring, by hand, and a quiet
+stretch.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ from refengine import from_table, profile, stream
 from refengine.core import engine
 from refengine.incremental.arrival_buffer import plan_streamed
 from refengine.incremental.schedule import (
-    SimultaneousEvaluations,
-    is_covered_by_time_windows,
-    time_window_groups,
+    QuietStretch,
+    ScheduleOfChanges,
+    quicker_schedule,
+    schedule_groups,
 )
 from refengine.model.errors import TooManyReports
 
@@ -48,8 +49,8 @@ def test_four_arrivals(closing, expected):
     whole = engine.plan(QUERY, {"s": FOUR}, semantics)
     streamed = plan_streamed(QUERY, {"s": iter(FOUR)}, semantics)
     for planned in (whole, streamed):
-        assert is_covered_by_time_windows(planned)
-        groups = time_window_groups(planned, max_reports=100)
+        assert quicker_schedule(planned) is ScheduleOfChanges
+        groups = schedule_groups(planned, max_reports=100)
         found = [(at.t, at.arrival, list(at.content)) for group in groups for at in group]
         assert found == expected
 
@@ -69,14 +70,15 @@ def test_an_arrival_at_the_end_of_a_window(expiry_seen: str, at_10: list):
         .semantics()
     )
     planned = engine.plan(QUERY, {"s": stream(items)}, semantics)
-    groups = time_window_groups(planned, max_reports=100)
+    groups = schedule_groups(planned, max_reports=100)
     found = [(at.t, at.arrival, list(at.content)) for group in groups for at in group]
     assert found == [(1, 1, [0]), (5, 2, [0, 1]), *at_10]
 
 
-def test_simultaneous_arrivals_are_evaluated_together():
-    """a@1, b, c, d and e@4, f@12: c, d and e see one element more each. But the bound on reports
-    allows no more than three; and of arrivals that are not known beforehand each is by itself.
+def test_the_arrivals_of_a_quiet_stretch_are_evaluated_together():
+    """a@1, b, c, d and e@4, f@12: nothing leaves [0, 10) before f, so b, c, d and e see one element
+    more each, b at 1, to which a has come, and the others at 4. But the bound on reports allows no
+    more than three; and of arrivals that are not known beforehand each is by itself.
     """
     items = [(("<urn:x>", "<urn:p>", f"<urn:{i}>"), at) for i, at in enumerate((1, 4, 4, 4, 4, 12))]
     semantics = (
@@ -85,23 +87,26 @@ def test_simultaneous_arrivals_are_evaluated_together():
         .semantics()
     )
     planned = engine.plan(QUERY, {"s": stream(items)}, semantics)
-    groups = list(time_window_groups(planned, max_reports=100))
-    together = [each for each in groups if isinstance(each, SimultaneousEvaluations)]
-    assert [(each.instant, each.arrivals, each.first_index) for each in together] == [
-        (4, range(2, 5), 0)
+    groups = list(schedule_groups(planned, max_reports=100))
+    (quiet,) = [each for each in groups if isinstance(each, QuietStretch)]
+    assert (list(quiet.instants), list(quiet.arrivals)) == ([1, 4, 4, 4], [1, 2, 3, 4])
+    assert quiet.first_elements == [0] and len(quiet) == 4
+    assert [(at.t, at.arrival, list(at.content)) for group in groups for at in group] == [
+        (1, 1, [0]),
+        (4, 2, [0, 1]),
+        (4, 3, [0, 1, 2]),
+        (4, 4, [0, 1, 2, 3]),
+        (4, 5, [0, 1, 2, 3, 4]),
+        (10, 5, []),
     ]
-    assert [(at.t, at.arrival, list(at.content)) for at in together[0]] == [
-        (4, k, list(range(k))) for k in (2, 3, 4)
-    ]
-    assert [at.arrival for at in together[0][1:]] == [3, 4] and together[0][-1].arrival == 4
     found = []
     with pytest.raises(TooManyReports):
-        for group in time_window_groups(planned, max_reports=3):
+        for group in schedule_groups(planned, max_reports=3):
             found += group
     assert [at.arrival for at in found] == [1, 2, 3]
 
     streamed = plan_streamed(QUERY, {"s": iter(stream(items))}, semantics)
-    each_alone = [list(group) for group in time_window_groups(streamed, max_reports=100)]
+    each_alone = [list(group) for group in schedule_groups(streamed, max_reports=100)]
     assert [at for group in each_alone for at in group] == [at for group in groups for at in group]
     assert all(len(group) <= 1 for group in each_alone)
 
@@ -116,7 +121,7 @@ def test_arrivals_before_the_first_window():
             for report in ("content-change", "window-close"):
                 semantics = profile("csparql").but(t0=0, report=report, tick=tick).semantics()
                 planned = engine.plan(QUERY, {"s": stream(items)}, semantics)
-                found = [at for group in time_window_groups(planned, 100) for at in group]
+                found = [at for group in schedule_groups(planned, 100) for at in group]
                 expected = list(engine.evaluations(planned))
                 assert [(at.t, at.arrival, list(at.content)) for at in found] == [
                     (at.t, at.arrival, list(at.content)) for at in expected
@@ -143,7 +148,7 @@ def test_streamed_arrivals_before_the_first_instant_that_is_looked_at():
         engine.plan(query, {"s": stream(items)}, semantics),
         plan_streamed(query, {"s": iter(stream(items))}, semantics),
     ):
-        groups = time_window_groups(planned, max_reports=100)
+        groups = schedule_groups(planned, max_reports=100)
         found = [(at.t, at.arrival, list(at.content)) for group in groups for at in group]
         assert found == [
             (-1, 2, [0, 1]),

@@ -16,7 +16,7 @@ from refengine import incremental
 from refengine.core import engine, r2r, window
 from refengine.core.semantics import Semantics
 from refengine.core.values import R2S, Closure
-from refengine.incremental import AnswerCache, SimultaneousEvaluations
+from refengine.incremental import AnswerCache, QuietStretch
 from refengine.incremental.coverage import NotCovered
 from refengine.model.elements import Bag, Dataset, Element, Row, Triple
 from refengine.oracle import derivations
@@ -200,42 +200,33 @@ def group_evaluations(search: OrderSearch) -> Iterator[EvaluationGroup]:
     """
     times = search.planned.views[0].times
     group = None
-    for at, count in _visits(search):
+    for at in _evaluations(search):
         t = at.t
         content = content_of(at)
         # The content ends inside an instant of several elements. (An empty content stops at 0.)
         first, last = bisect_left(times, t), bisect_right(times, t)
         is_partial = content.stop > first and last - first > 1
         if group is not None and is_partial and group.last_evaluation.t == t:
-            group = group._replace(last_evaluation=at, visits=group.visits + count)
+            group = group._replace(last_evaluation=at, visits=group.visits + 1)
             continue
         if group is not None:
             yield group
             group = None
         if is_partial:
             kept, arriving = range(content.start, first), range(first, last)
-            group = EvaluationGroup(at, count, kept, arriving)
+            group = EvaluationGroup(at, 1, kept, arriving)
         else:
             yield EvaluationGroup(at, 1, content, range(0))
     if group is not None:
         yield group
 
 
-def _visits(search: OrderSearch) -> Iterator[tuple[engine.Evaluation, int]]:
-    """Yield evaluations, each with the number of evaluations that it stands for.
-
-    The last of those that see the elements of an instant one by one stands for all of them. Where
-    an unchanged answer gives no output, the first evaluation over a content stands for all others
-    over the same content.
+def _evaluations(search: OrderSearch) -> Iterator[engine.Evaluation]:
+    """Yield the evaluations. Where an unchanged answer gives no output, the first evaluation over a
+    content stands for all others over the same content.
     """
-    is_silent = search.is_silent
     for group in incremental.schedule_groups(search.planned):
-        if isinstance(group, SimultaneousEvaluations):  # all at one instant
-            for at in group[-1:]:
-                yield at, len(group)
-        elif is_silent:
-            for at in islice(group, 1):
-                yield at, 1
+        if search.is_silent and not isinstance(group, QuietStretch):
+            yield from islice(group, 1)
         else:
-            for at in group:
-                yield at, 1
+            yield from group
