@@ -31,6 +31,7 @@ from conformance.engines.installation.startable import COMMAND as COMMAND
 from conformance.engines.installation.startable import StartableEngine
 from conformance.harness.client import Limits
 from conformance.schemas import path_text, problems
+from conformance.verdict import window_elements
 from refengine import dialects
 from refengine.core.profile import Profile
 from refengine.core.query import Form, Query, WindowKind
@@ -60,6 +61,7 @@ LIMITS = {"start": "start_seconds", "reply": "reply_seconds", "whole": "case_sec
 # in the list of the kinds of windows, for windows that may have a lag, and for windows of each key
 LAG = "lag"
 KEYS = "keys"
+WINDOWS = "windows"  # the suite of engines that are asked of windows alone
 PLACES = {"python": sys.executable, "adapters": str(ADAPTERS), "engines": str(FILES)}
 
 
@@ -180,6 +182,11 @@ class Engine(StartableEngine):
             )
         if self.dialect == "table":
             return json.dumps(table)
+        if self.dialect == window_elements.DIALECT:
+            if not window_elements.asks_for_contents(query):
+                reason = f"{self.title} is asked of windows alone"
+                raise Unrenderable(reason, rule="DIA-6", place="body")
+            return json.dumps(window_elements.window_table(query.windows[0]))
         return dialects.render(query, self.dialect, self._operator(), static)
 
     def profile_for(self, query: Query) -> Profile:
@@ -224,6 +231,7 @@ def _fields(table: dict[str, Any], path: Path) -> dict[str, Any]:
     """Return the fields of Engine from the table of a file, which has passed the schema. Raises
     RefengineError for a contradictory semantics.
     """
+    _check_suites(table["dialect"], table.get("suites", []))
     fields = {name: entry for name, entry in table.items() if name in AS_THEY_ARE}
     for name in ("commands", "modules", "suites", "notes"):
         if name in table:
@@ -237,6 +245,19 @@ def _fields(table: dict[str, Any], path: Path) -> dict[str, Any]:
         **_read_start(table, path),
         **_read_capabilities(table.get("capabilities", {})),
     }
+
+
+def _check_suites(dialect: str, suites: list[str]) -> None:
+    """Raise InvalidEngine for an engine of which only one of dialect and suites says that it is
+    asked of windows alone.
+    """
+    is_of_windows = dialect == window_elements.DIALECT
+    if is_of_windows != (WINDOWS in suites) or (is_of_windows and len(suites) > 1):
+        raise InvalidEngine(
+            'suites: an engine that is asked of windows alone has suites = ["windows"] and '
+            'dialect = "window", and any other engine neither',
+            rule="engine",
+        )
 
 
 def _read_meaning(table: Mapping[str, Any]) -> dict[str, Any]:
