@@ -40,6 +40,7 @@ from refengine.core.values import Watermark
 from refengine.core.window import key
 from refengine.model.elements import Bag, Element, Stream, Triple
 from refengine.model.errors import RefengineError
+from refengine.model.terms import literal
 
 SUITE = "windows"
 SECTIONS = ("MOD", "WIN", "TICK", "REP", "ENG")  # whose rules are about windows
@@ -185,9 +186,7 @@ class _Elements:
         """Return the numbers of the elements of the only content whose answer are some rows. Raises
         NotDerived if there is none, or more than one.
         """
-        candidates = [
-            n for n, one in enumerate(self.all) if one.graph and self._answer([n]) <= rows
-        ]
+        candidates = [n for n, _ in enumerate(self.numbered) if self._answer([n]) <= rows]
         certain = [n for n in candidates if self._has_row_of_its_own(n)]
         in_doubt = [n for n in candidates if n not in certain]
         if len(in_doubt) > IN_DOUBT:
@@ -255,6 +254,6 @@ def _report(
             yield name, report[name]
     if "key" in report:
         text = key_text([term(part) for part in report["key"]])
-        yield "key", [graph_text(0, text).split(" ", 2)[2]]
+        yield "key", [literal(text)]
     numbers = elements.content(relation(report["rows"], query).rows)
     yield "rows", [{VARIABLE: term_of(number)} for number in numbers]

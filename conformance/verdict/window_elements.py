@@ -11,7 +11,7 @@ from typing import Any
 
 from refengine.core.query import Query, Window
 from refengine.model.elements import Bag, Element, Relation, Row, row
-from refengine.model.terms import Term
+from refengine.model.terms import Term, literal, parse_literal
 
 DIALECT = "window"  # in which a query is its window
 STREAM = "s"
@@ -69,8 +69,7 @@ def graph_text(number: int, key: str = "") -> str:
     >>> graph_text(3, "a")
     '<urn:refengine:element:3> <urn:refengine:in> "a"'
     """
-    escaped = key.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    return f'{term_of(number)} <{IN}> "{escaped}"'
+    return f"{term_of(number)} <{IN}> {literal(key)}"
 
 
 def number_of(term: Term) -> int | None:
@@ -83,10 +82,10 @@ def number_and_key(element: Element) -> tuple[int, str] | None:
     """Return the number and the key of an element; None for one that has neither, as a
     punctuation.
     """
-    for triple in element.graph:
-        if found := _TRIPLE.fullmatch(" ".join(triple)):
-            text = re.sub(r"\\(.)", lambda match: {"n": "\n"}.get(match[1], match[1]), found[2])
-            return int(found[1]), text
+    for subject, _, key in element.graph:
+        number = number_of(subject)
+        if number is not None:
+            return number, parse_literal(key).lexical
     return None
 
 

@@ -9,10 +9,16 @@ import pytest
 from conformance import corpus
 from conformance.corpus import Case, check, detection
 from conformance.corpus.window_cases import NotDerived, derive, key_text, window_cases
-from conformance.verdict.window_elements import BODY, number_and_key, numbers_in, query_table
+from conformance.verdict.window_elements import (
+    BODY,
+    graph_text,
+    number_and_key,
+    numbers_in,
+    query_table,
+)
 from refengine.core.semantics import Semantics
 from refengine.enumeration import Enumeration
-from refengine.model.elements import row
+from refengine.model.elements import Element, row
 
 CASES = {case.path: case for case in window_cases()}
 # rules that are about windows, and of which no case is about elements alone: their cases have two
@@ -57,6 +63,18 @@ def test_a_punctuation_has_no_number():
     assert case.table["streams"][0]["elements"][3] == {"at": 12, "graph": ""}
     assert [block["semantics"]["watermark"] for block in case.table["expect"]] == ["punctuation"]
     assert contents(case) == [[0, 2], [1]]
+
+
+def test_a_punctuation_between_elements_takes_no_number():
+    elements = [ONE, {"at": 5, "graph": ""}, {"at": 9, "graph": ":b :p 1"}]
+    every = {"reported_windows": "every", "late_for": "window", "watermark": "punctuation"}
+    grace = {"allowed_lateness": 0, "watermark_delay": 0, "expiry_rule": "reached"}
+    semantics = {"profile": "csparql", "t0": 0, **every, **grace}
+    report = {"window": [0, 10], "rows": [{"x": ":a"}, {"x": ":b"}]}
+    case = derive(made([], elements, expect=[{"semantics": semantics, "reports": [report]}]))
+    graphs = [element["graph"] for element in case.table["streams"][0]["elements"]]
+    assert graphs[1] == "" and graphs[2].startswith("<urn:refengine:element:1>")
+    assert contents(case) == [[0, 1]] and check(case) == []
 
 
 def contents(case: Case, number: int = 0) -> list[list[int]]:
@@ -175,6 +193,12 @@ def test_a_case_catches_what_that_of_the_corpus_catches():
     for path, case in CASES.items():
         if case not in catching:
             assert detection.find_wrong_engine_that_differs(originals[path]) == "", path
+
+
+@pytest.mark.parametrize("key", ["a", 'a"b', "a\\b", "a\nb", "a\rb", "\\n", ""])
+def test_any_text_is_a_key(key):
+    element = Element(corpus.triples(graph_text(3, key)), 1, 1)
+    assert number_and_key(element) == (3, key)
 
 
 def test_elements_have_number_and_key():
