@@ -23,8 +23,8 @@ MILLISECOND = timedelta(milliseconds=1)
 
 def windower(window: Window) -> Any:
     """Return bytewax's window. Raises Refused, with bytewax's own words where it has some."""
-    if window.kind != "time" or window.lag:
-        raise Refused("asked for are windows over time, without a lag")
+    if window.kind != "time" or window.lag or window.by:
+        raise Refused("asked for are windows over time, without lag and key")
     length, offset = window.size * MILLISECOND, window.slide * MILLISECOND
     if length == offset:
         return windows.TumblingWindower(length=length, align_to=EPOCH)
@@ -35,9 +35,7 @@ def windower(window: Window) -> Any:
 
 
 def run(elements: list[Element], window: Window) -> Iterator[Report]:
-    """Yield the windows in the order in which they close. At the end of the input all do: those of
-    several keys in no stated order, and here in that of the keys' first items.
-    """
+    """Yield the windows in the order in which they close; at the end of the input all do."""
     if any(element.end not in (None, element.at) for element in elements):
         raise Refused("its items have one time each, and no interval")
     clock = windows.EventClock(
@@ -52,22 +50,13 @@ def run(elements: list[Element], window: Window) -> Iterator[Report]:
         raise Refused(str(error)) from None
     closed: list[Any] = []
     metadata: list[Any] = []
-    before_the_end: list[int] = []  # how many windows have closed when the items are over
-
-    def feed() -> Iterator[Any]:
-        yield from items
-        before_the_end.append(len(closed))
-
     flow = Dataflow("windows")
-    source = op.input("in", flow, TestingSource(feed(), batch_size=1))
+    source = op.input("in", flow, TestingSource(items, batch_size=1))
     output = windows.collect_window("collect", source, clock, windower(window))
     op.output("closed", output.down, TestingSink(closed))
     op.output("metadata", output.meta, TestingSink(metadata))
     run_main(flow)
     borders = {(key, number): (one.open_time, one.close_time) for key, (number, one) in metadata}
-    [count] = before_the_end
-    order = list(dict.fromkeys(one.key for one in elements))
-    at_the_end = sorted(closed[count:], key=lambda one: order.index(one[0]))
-    for key, (number, content) in closed[:count] + at_the_end:
+    for key, (number, content) in closed:
         opens, closes = ((border - EPOCH) // MILLISECOND for border in borders[key, number])
         yield Report([item[1] for item in content], (opens, closes))
