@@ -8,7 +8,7 @@ import pytest
 
 from conformance import corpus
 from conformance.corpus import Case, check, detection
-from conformance.corpus.window_cases import NotDerived, derive, key_text, window_cases
+from conformance.corpus.window_cases import SMOKE, NotDerived, derive, key_text, window_cases
 from conformance.verdict.window_elements import (
     BODY,
     graph_text,
@@ -31,6 +31,11 @@ def test_each_rule_about_windows_has_a_case():
     sections = ("MOD", "WIN", "TICK", "REP", "ENG")
     rules = {case.rule for case in corpus.cases() if case.rule.split("-")[0] in sections}
     assert rules - {case.rule for case in CASES.values()} == WITHOUT
+
+
+def test_a_first_look_has_a_dozen_cases():
+    assert [case.path for case in CASES.values() if case.table.get("smoke")] == sorted(SMOKE)
+    assert len(SMOKE) == 12
 
 
 def test_a_case_by_hand():
