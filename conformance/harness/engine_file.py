@@ -354,10 +354,12 @@ def _with_places(word: str, path: Path, tolerance: float, package: Package | Non
 
 def command(text: str, dialect: str, semantics: str) -> Engine:
     """Return the engine behind a command line, which is split into words without a shell.
-    `semantics` is the name of a profile and words of the form key=value.
+    `semantics` is the name of a profile and words of the form key=value. With the dialect `window`
+    it is asked of windows alone.
     """
-    if dialect != "table":
+    if dialect not in ("table", window_elements.DIALECT):
         dialects.find_dialect(dialect)
+    suites = (WINDOWS,) if dialect == window_elements.DIALECT else ("corpus",)
     try:
         words = tuple(shlex.split(text))
     except ValueError as error:
@@ -376,7 +378,7 @@ def command(text: str, dialect: str, semantics: str) -> Engine:
     profile = corpus.profile_of(
         {"profile": name, **dict(pair(word, "key=value") for word in fields)}
     )
-    return Engine("command", words[0], words, dialect, profile=profile)
+    return Engine("command", words[0], words, dialect, profile=profile, suites=suites)
 
 
 def pair(word: str, form: str) -> tuple[str, str]:

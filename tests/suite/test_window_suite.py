@@ -197,6 +197,11 @@ def test_windows_alone_are_a_suite_and_a_dialect_of_their_own(tmp_path, before, 
         read_engine_file(path)
 
 
+def test_a_command_line_is_asked_of_windows_by_its_dialect():
+    tested = engine_file.command("mine --fast", "window", "csparql t0=0")
+    assert {item.suite for item in live_items(tested)} == {"windows"}
+
+
 # The reference engine, and wrong ones
 
 
