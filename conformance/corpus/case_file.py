@@ -46,10 +46,13 @@ class InvalidCase(RefengineError):
 
 @dataclass(frozen=True)
 class Case:
-    """A case file that has passed the schema: its path within the corpus and its table."""
+    """A case file that has passed the schema: its path within the corpus, its table, and the suite
+    to which it belongs.
+    """
 
     path: str
     table: Mapping[str, Any]
+    suite: str = "corpus"
 
     @property
     def rule(self) -> str:

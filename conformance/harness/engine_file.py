@@ -31,6 +31,7 @@ from conformance.engines.installation.startable import COMMAND as COMMAND
 from conformance.engines.installation.startable import StartableEngine
 from conformance.harness.client import Limits
 from conformance.schemas import path_text, problems
+from conformance.verdict import window_elements
 from refengine import dialects
 from refengine.core.profile import Profile
 from refengine.core.query import Form, Query, WindowKind
@@ -60,6 +61,7 @@ LIMITS = {"start": "start_seconds", "reply": "reply_seconds", "whole": "case_sec
 # in the list of the kinds of windows, for windows that may have a lag, and for windows of each key
 LAG = "lag"
 KEYS = "keys"
+WINDOWS = "windows"  # the suite of engines that are asked of windows alone
 PLACES = {"python": sys.executable, "adapters": str(ADAPTERS), "engines": str(FILES)}
 
 
@@ -186,6 +188,11 @@ class Engine(StartableEngine):
             )
         if self.dialect == "table":
             return json.dumps(table)
+        if self.dialect == window_elements.DIALECT:
+            if not window_elements.asks_for_contents(query):
+                reason = f"{self.title} is asked of windows alone"
+                raise Unrenderable(reason, rule="DIA-6", place="body")
+            return json.dumps(window_elements.window_table(query.windows[0]))
         return dialects.render(query, self.dialect, self._operator(), static)
 
     def profile_for(self, query: Query) -> Profile:
@@ -230,6 +237,7 @@ def _fields(table: dict[str, Any], path: Path) -> dict[str, Any]:
     """Return the fields of Engine from the table of a file, which has passed the schema. Raises
     RefengineError for a contradictory semantics.
     """
+    _check_suites(table["dialect"], table.get("suites", []))
     fields = {name: entry for name, entry in table.items() if name in AS_THEY_ARE}
     for name in ("commands", "modules", "suites", "notes"):
         if name in table:
@@ -243,6 +251,19 @@ def _fields(table: dict[str, Any], path: Path) -> dict[str, Any]:
         **_read_start(table, path),
         **_read_capabilities(table.get("capabilities", {})),
     }
+
+
+def _check_suites(dialect: str, suites: list[str]) -> None:
+    """Raise InvalidEngine for an engine of which only one of dialect and suites says that it is
+    asked of windows alone.
+    """
+    is_of_windows = dialect == window_elements.DIALECT
+    if is_of_windows != (WINDOWS in suites) or (is_of_windows and len(suites) > 1):
+        raise InvalidEngine(
+            'suites: an engine that is asked of windows alone has suites = ["windows"] and '
+            'dialect = "window", and any other engine neither',
+            rule="engine",
+        )
 
 
 def _read_meaning(table: Mapping[str, Any]) -> dict[str, Any]:
@@ -339,10 +360,12 @@ def _with_places(word: str, path: Path, tolerance: float, package: Package | Non
 
 def command(text: str, dialect: str, semantics: str) -> Engine:
     """Return the engine behind a command line, which is split into words without a shell.
-    `semantics` is the name of a profile and words of the form key=value.
+    `semantics` is the name of a profile and words of the form key=value. With the dialect `window`
+    it is asked of windows alone.
     """
-    if dialect != "table":
+    if dialect not in ("table", window_elements.DIALECT):
         dialects.find_dialect(dialect)
+    suites = (WINDOWS,) if dialect == window_elements.DIALECT else ("corpus",)
     try:
         words = tuple(shlex.split(text))
     except ValueError as error:
@@ -361,7 +384,7 @@ def command(text: str, dialect: str, semantics: str) -> Engine:
     profile = corpus.profile_of(
         {"profile": name, **dict(pair(word, "key=value") for word in fields)}
     )
-    return Engine("command", words[0], words, dialect, profile=profile)
+    return Engine("command", words[0], words, dialect, profile=profile, suites=suites)
 
 
 def pair(word: str, form: str) -> tuple[str, str]:

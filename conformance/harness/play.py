@@ -11,17 +11,19 @@ from typing import Any, Protocol
 
 from conformance.harness.client import Broken, Harness
 from conformance.harness.heartbeat import Heartbeat
+from conformance.verdict import window_elements
 from conformance.verdict.engine_report import EngineReport, to_nquads
 from refengine.core.query import Query
 from refengine.core.semantics import Semantics, semantics_to_json
 from refengine.core.window import longest_stay
-from refengine.model.elements import Dataset, Element, Stream
+from refengine.model.elements import Dataset, Element, Relation, Stream
 from refengine.model.errors import InvalidStream
-from refengine.model.messages import plain
+from refengine.model.messages import display, plain
 from refengine.model.terms import Term
 from refengine.rdf.recordings import relation_from_json
 
 Command = tuple[str, dict[str, Any]]  # its name and its fields
+MOST_TIMES = 100  # that a content may have each element, on average
 
 
 class Declined(Exception):
@@ -89,8 +91,9 @@ def play_commands(
     query.
     """
     reports: list[EngineReport] = []
-    labels: dict[Term, Term] = {}
+    reader = ReplyReader(variables)
     for command, fields in every:
+        reader.note_command(command, fields)
         if pacing is not None and "at" in fields:
             pacing.wait_until(fields["at"])
         reply = harness.ask(command, **fields)
@@ -98,7 +101,7 @@ def play_commands(
         received = None
         if pacing is not None:
             received = pacing.note_reply_and_tell_time()
-        for report in _reports(reply, variables, command, labels):
+        for report in reader.reports(reply, command):
             reports.append(report._replace(push_instant=fields.get("at"), received=received))
     return reports
 
@@ -112,7 +115,7 @@ def commands(
     """Yield the commands with which a query and its streams are played to an engine: `register`, a
     `push` for each element and an `advance` for each instant of the `heartbeat`, and `end`.
     """
-    pushes = _pushes(engine_query.query, streams)
+    pushes = _pushes(engine_query, streams)
     if heartbeat is not None:
         longest = max(map(longest_stay, engine_query.query.windows)) + heartbeat.delay
         pushes = _with_heartbeats(pushes, heartbeat, 1 + longest)
@@ -154,17 +157,17 @@ def _registration(
     static: Dataset,
 ) -> dict[str, Any]:
     """Return the fields of `register`."""
-    # windows over undeclared streams are the judge's business (QRY-4)
-    names = list(streams) or sorted({window.stream for window in engine_query.query.windows})
-    fields: dict[str, Any] = {
-        "query": engine_query.text,
-        "dialect": engine_query.dialect,
-        "streams": names,
-    }
-    if static:
-        fields["static"] = to_nquads(static)
+    fields: dict[str, Any] = {"query": engine_query.text, "dialect": engine_query.dialect}
     if engine_query.semantics is not None:
         fields["semantics"] = semantics_to_json(engine_query.semantics)
+    if engine_query.dialect == window_elements.DIALECT:
+        return fields
+    # windows over undeclared streams are the judge's business (QRY-4)
+    fields["streams"] = list(streams) or sorted(
+        {window.stream for window in engine_query.query.windows}
+    )
+    if static:
+        fields["static"] = to_nquads(static)
     return fields
 
 
@@ -181,28 +184,45 @@ def check_result(reply: Mapping[str, Any], command: str, reports: int) -> None:
         raise Broken(f"{command}: {plain(reply['context'])}")
 
 
-def _pushes(query: Query, streams: Mapping[str, Stream]) -> Iterator[Command]:
+def _pushes(engine_query: EngineQuery, streams: Mapping[str, Stream]) -> Iterator[Command]:
     """Yield the elements of all streams in the order of their arrival: the order of a stream is its
     own, and several are merged by ENG-5. Streams that the query does not name are pushed, too: the
     engine must not see them in its windows (QRY-4).
     """
-    windows = [window.stream for window in query.windows]
+    windows = [window.stream for window in engine_query.query.windows]
     order = {name: number for number, name in enumerate(dict.fromkeys([*windows, *streams]))}
     named = ([(name, element) for element in stream] for name, stream in streams.items())
     for name, element in merge(
         *named, key=lambda arrival: (arrival[1].app, arrival[1].sys, order[arrival[0]])
     ):
-        yield "push", _push(name, element)
+        yield "push", _push(name, element, engine_query)
 
 
-def _push(stream: str, element: Element) -> dict[str, Any]:
+def _push(stream: str, element: Element, engine_query: EngineQuery) -> dict[str, Any]:
     """Return the fields of `push`."""
-    fields = {"stream": stream, "at": element.app, "graph": to_nquads(element.graph)}
+    fields: dict[str, Any]
+    if engine_query.dialect == window_elements.DIALECT:
+        fields = {"at": element.app, **_numbered(element, engine_query.query)}
+    else:
+        fields = {"stream": stream, "at": element.app, "graph": to_nquads(element.graph)}
     if element.batch is not None:
         fields["batch"] = element.batch
     if element.end not in (None, element.app):
         fields["end"] = element.end
     return fields
+
+
+def _numbered(element: Element, query: Query) -> dict[str, Any]:
+    """Return the number of an element of the suite `windows`, and its key if the window has one. A
+    punctuation has neither.
+    """
+    found = window_elements.number_and_key(element)
+    if found is None:
+        return {}
+    number, key = found
+    if not query.windows[0].by:
+        return {"element": number}
+    return {"element": number, "key": key}
 
 
 def _with_heartbeats(
@@ -231,25 +251,59 @@ def _advances(heartbeat: Heartbeat, after: int, until: int) -> Iterator[Command]
         yield "advance", {"at": at}
 
 
-def _reports(
-    reply: Mapping[str, Any],
-    variables: tuple[str, ...],
-    command: str,
-    labels: dict[str, Term],
-) -> Iterator[EngineReport]:
-    """Yield the reports of a reply. Raises Broken for malformed terms."""
-    for number, entry in enumerate(reply.get("relations", ())):
-        where = f"relations[{number}].rows"
-        try:
-            relation = relation_from_json(entry["rows"], variables, where, labels)
-        except InvalidStream as error:
-            raise Broken(f"{command}: {error}") from None
-        instant = window = None
-        if "instant" in entry:
-            instant = int(entry["instant"])  # 1.0 is an integer, too
-        if "window" in entry:
-            opens, closes = entry["window"]
-            window = int(opens), int(closes)
-        key = tuple(entry["key"]) if "key" in entry else None
-        takes_back = entry.get("takes_back", False)
-        yield EngineReport(relation, instant, window, takes_back=takes_back, key=key)
+class ReplyReader:
+    """Reads the reports in the replies to a question's commands.
+
+    `variables` are those of the query. Blank nodes with one label are one node in all replies. Of
+    elements with numbers an engine may name those that were pushed.
+    """
+
+    def __init__(self, variables: tuple[str, ...]) -> None:
+        self.variables = variables
+        self.labels: dict[Term, Term] = {}
+        self.is_asked_for_contents = False
+        self.pushed: set[int] = set()
+
+    def note_command(self, command: str, fields: Mapping[str, Any]) -> None:
+        """Note a command before it is sent."""
+        if command == "register":
+            self.is_asked_for_contents = fields.get("dialect") == window_elements.DIALECT
+        if "element" in fields:
+            self.pushed.add(fields["element"])
+
+    def reports(self, reply: Mapping[str, Any], command: str) -> Iterator[EngineReport]:
+        """Yield the reports of a reply. Raises Broken for malformed terms, and for elements that
+        were not pushed.
+        """
+        for number, entry in enumerate(reply.get("relations", ())):
+            try:
+                relation = self._relation(entry, f"relations[{number}]")
+            except InvalidStream as error:
+                raise Broken(f"{command}: {error}") from None
+            instant = window = None
+            if "instant" in entry:
+                instant = int(entry["instant"])  # 1.0 is an integer, too
+            if "window" in entry:
+                opens, closes = entry["window"]
+                window = int(opens), int(closes)
+            key = tuple(entry["key"]) if "key" in entry else None
+            takes_back = entry.get("takes_back", False)
+            yield EngineReport(relation, instant, window, takes_back=takes_back, key=key)
+
+    def _relation(self, entry: Mapping[str, Any], where: str) -> Relation:
+        """Return the relation of a report. Raises InvalidStream."""
+        wanted = "elements" if self.is_asked_for_contents else "rows"
+        if wanted not in entry:
+            raise InvalidStream(f"key {wanted!r} is missing", rule="protocol", place=where)
+        where = f"{where}.{wanted}"
+        if not self.is_asked_for_contents:
+            return relation_from_json(entry["rows"], self.variables, where, self.labels)
+        numbers = [int(number) for number in entry["elements"]]
+        if len(numbers) > MOST_TIMES * len(self.pushed):
+            reason = f"{len(numbers)} elements, and only {len(self.pushed)} have been pushed"
+            raise InvalidStream(reason, rule="protocol", place=where)
+        for position, number in enumerate(numbers):
+            if number not in self.pushed:
+                reason = f"no element {display(number)} has been pushed before this reply"
+                raise InvalidStream(reason, rule="protocol", place=f"{where}[{position}]")
+        return window_elements.content_of(numbers)

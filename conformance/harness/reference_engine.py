@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib.metadata import version
 from typing import Any, cast
 
+from conformance.verdict import window_elements
 from refengine import dialects, incremental
 from refengine.core import engine
 from refengine.core.arrivals import why_whole_streams
@@ -87,15 +89,24 @@ class Reference:
     def __init__(self, semantics: Semantics, way: str = "incremental") -> None:
         """Make an engine with the semantics that it usually has, and a way of WAYS."""
         self.usual = semantics
+        self.is_asked_for_contents = False
         self.way = way
 
     def register(
-        self, text: str, dialect: str, streams: list[str], static: str = "", **more: Any
+        self,
+        text: str,
+        dialect: str,
+        streams: Sequence[str] = (window_elements.STREAM,),
+        static: str = "",
+        **more: Any,
     ) -> Reports:
         """Register a query, and forget the one before. `more` may have a `semantics`."""
         statements = _statements(static)
+        self.is_asked_for_contents = dialect == window_elements.DIALECT
         if dialect == "table":
             parsed_query = from_table(json.loads(text))
+        elif self.is_asked_for_contents:
+            parsed_query = from_table(window_elements.query_table(json.loads(text)))
         else:
             parsed_query = dialects.read(
                 text, dialect, bool(statements), graphs=names_of_graphs(statements)
@@ -106,7 +117,7 @@ class Reference:
         is_defined = self.way == "definition"
         make = GrowingStreams if why_whole_streams(parsed_query, semantics) else Engine
         self.engine: Engine | GrowingStreams = make(
-            parsed_query, streams, semantics, static=statements, definition=is_defined
+            parsed_query, list(streams), semantics, static=statements, definition=is_defined
         )
         self.arrivals = 0
         return []
@@ -124,6 +135,15 @@ class Reference:
         triples = cast(frozenset[Triple], _statements(graph))  # an element has no named graphs
         return self.engine.push_element(stream, Element(triples, at, self.arrivals, batch, end))
 
+    def push_number(
+        self, at: int, element: int | None = None, key: str = "", **more: Any
+    ) -> Reports:
+        """Return the reports that are complete when an element with a number arrives, or a
+        punctuation. `more` may have a `batch` and an `end`.
+        """
+        graph = "" if element is None else f"{window_elements.graph_text(element, key)} ."
+        return self.push(window_elements.STREAM, at, graph, **more)
+
     def finish(self) -> Reports:
         """Return the last reports. If the SPARQL evaluator had to take over, say so on standard
         error.
@@ -135,9 +155,12 @@ class Reference:
         return reports
 
 
-def _relation(report: Report) -> dict[str, Any]:
-    rows = relation_to_json(report.relation)["results"]["bindings"]
-    relation = {"rows": rows, "instant": report.instant}
+def _relation(report: Report, is_asked_for_contents: bool) -> dict[str, Any]:
+    relation: dict[str, Any] = {"instant": report.instant}
+    if is_asked_for_contents:
+        relation["elements"] = window_elements.numbers_in(report.relation.rows.elements())
+    else:
+        relation["rows"] = relation_to_json(report.relation)["results"]["bindings"]
     if report.window is not None:
         relation["window"] = list(report.window)
     if report.takes_back:
@@ -163,6 +186,8 @@ def run_command(reference: Reference, message: dict[str, Any]) -> dict[str, Any]
                 return {"reply": "result", "protocol": 1, **named, "configurable": True}
             case "register":
                 reports = reference.register(message.pop("query"), **message)
+            case "push" if reference.is_asked_for_contents:
+                reports = reference.push_number(**message)
             case "push":
                 reports = reference.push(**message)
             case "advance":
@@ -171,7 +196,8 @@ def run_command(reference: Reference, message: dict[str, Any]) -> dict[str, Any]
                 reports = reference.finish()
             case _:
                 return {"reply": "result"}
-        return {"reply": "result", "relations": [_relation(report) for report in reports]}
+        relations = [_relation(report, reference.is_asked_for_contents) for report in reports]
+        return {"reply": "result", "relations": relations}
     except Unsupported as error:
         return {"reply": "unsupported", "reason": str(error)}
     except RefengineError as error:

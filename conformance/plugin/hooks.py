@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 MARKERS = {
     "corpus": "a case of the corpus against an engine",
+    "windows": "a case of windows alone against an engine",
     "joins": "a case of a join over adaptive windows against an engine",
     "csrbench": "a CSRBench query against an engine or its recording",
     "yabench": "a YABench run against its recording",

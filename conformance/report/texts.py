@@ -8,16 +8,25 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from conformance.verdict import window_elements
+from refengine.drawings import labels
 from refengine.drawings.labels import NAME as NAME
 from refengine.drawings.labels import Shorten as Shorten
 from refengine.drawings.labels import clean as clean
-from refengine.drawings.labels import term_shortener as term_shortener
 from refengine.model.elements import Row
 from refengine.model.messages import escape_unprintable
 
 EXPLANATION = 6_000  # characters of an explanation
 FIRST = 160  # characters of an explanation's line in a list
 WEB = r"https?://[\w.-]+(:\d+)?([/?#][\w.~:/?#\[\]@!$&'()*+,;=%-]*)?"
+
+
+def term_shortener(query: str) -> Shorten:
+    """Return a function that shortens terms in N-Triples by the prefixes of a query. The elements
+    of the suite `windows` are named by their numbers.
+    """
+    shorten = labels.term_shortener(query)
+    return lambda term: shorten(window_elements.in_words(term))
 
 
 def block(text: str, most: int = EXPLANATION) -> str:

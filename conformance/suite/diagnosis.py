@@ -11,12 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from conformance import corpus
 from conformance.harness.deviation_entry import write_entry
 from conformance.harness.engine_file import Deviation, Engine
 from conformance.suite.candidates import Candidate
 from conformance.suite.cause_search import CauseSearch, CausesOfFails
-from conformance.suite.item import Item, engines_of
+from conformance.suite.item import CASE_SUITES, Item, engines_of, find_case
 from conformance.suite.recorded_case import RecordedCase, restore_recorded_case
 from conformance.verdict.results import DiagnosedCause, Outcome, Result
 from conformance.verdict.rules import CaseResult
@@ -83,7 +82,7 @@ def diagnose(results: Iterable[Result], items: Iterable[Item]) -> list[Diagnosis
     engines = engines_of(items)
     by_engine: dict[str, list[Result]] = {}
     for result in results:
-        if result.suite == "corpus" and result.engine in engines:
+        if result.suite in CASE_SUITES and result.engine in engines:
             by_engine.setdefault(result.engine, []).append(result)
     found = (
         _diagnose_engine(engines[name], of_engine) for name, of_engine in sorted(by_engine.items())
@@ -115,11 +114,11 @@ def _diagnose_engine(tested: Engine, results: Sequence[Result]) -> Diagnosis | N
     if not any(_case_result(result).has_rows for result in results):
         return Diagnosis(tested.name, fails, is_silent=True)
 
-    cases = {case.id: case for case in corpus.cases()}
     recorded = [
         answers
         for result in ordered
-        if (answers := restore_recorded_case(tested, cases[result.case], result)) is not None
+        if (case := find_case(result.suite, result.case)) is not None
+        and (answers := restore_recorded_case(tested, case, result)) is not None
     ]
     search = CauseSearch(
         tested.profile,

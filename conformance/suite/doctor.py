@@ -19,7 +19,7 @@ from conformance.harness.client import Broken, Harness
 from conformance.harness.engine_file import COMMAND, Engine
 from conformance.harness.missing_class import find_missing_class
 from conformance.suite import probe
-from conformance.suite.item import live_items, questions
+from conformance.suite.item import CASE_SUITES, find_case, live_items
 from conformance.verdict.results import Outcome
 from refengine.model.errors import RefengineError
 from refengine.model.messages import plain
@@ -181,9 +181,10 @@ def _first_output(command: list[str]) -> bytes:
 
 def _ask_one_query(engine: Engine, harness: Harness) -> Finding:
     """Put the first case to an engine that it does not refuse; return what came of it. An engine
-    that is not held to the corpus is asked nothing: what it claims is not about these cases.
+    that is held neither to the corpus nor to its windows is asked nothing: what it claims is not
+    about these cases.
     """
-    if "corpus" not in engine.suites:
+    if not {*CASE_SUITES} & {*engine.suites}:
         suites = ", ".join(engine.suites)
         return Finding("query", f"none was asked: the engine is held to {suites} alone")
     result = None
@@ -211,6 +212,6 @@ def _ask_one_query(engine: Engine, harness: Harness) -> Finding:
 
 def _first_cases(engine: Engine) -> list[Case]:
     """Return the cases that an engine can be asked, those for a first look (`--smoke`) first."""
-    cases = {case.id: case for case in questions()}
-    asked = [cases[item.case] for item in live_items(engine) if item.suite == "corpus"]
+    found = (find_case(item.suite, item.case) for item in live_items(engine))
+    asked = [case for case in found if case is not None]
     return sorted(asked, key=lambda case: not case.table.get("smoke"))

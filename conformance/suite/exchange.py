@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from conformance import corpus
-from conformance.corpus import Case
+from conformance.corpus import Case, window_cases
 from conformance.harness.client import Harness
 from conformance.harness.engine_file import Engine
 from conformance.harness.heartbeat import Heartbeat, heartbeat_for
@@ -25,6 +25,7 @@ from conformance.harness.play import (
     join_instants,
     play_commands,
 )
+from conformance.verdict import window_elements
 from conformance.verdict.engine_report import EngineReport
 from refengine.core.query import Query, Window, WindowKind
 from refengine.core.question import Question
@@ -44,6 +45,7 @@ class BenchmarkQuery(NamedTuple):
     rule: str
     name: str
     table: Mapping[str, Any] | None = None
+    suite: str = "csrbench"
 
 
 @dataclass(frozen=True)
@@ -140,7 +142,8 @@ def ask_case(tested: Engine, harness: Harness, case: Case) -> Exchange:
 
 def refuse_other_windows(tested: Engine, case: Case) -> None:
     """Refuse a case that is about every window for itself (REP-14), if an engine reports the active
-    one alone. Raises Unrenderable.
+    one alone, and one of windows alone with punctuations (MOD-5), if an engine does not read them.
+    Raises Unrenderable.
     """
     stated = tested.profile.fields.get("reported_windows") if tested.profile else None
     reports_active = isinstance(stated, ReportedWindows) and not stated.is_each
@@ -152,6 +155,14 @@ def refuse_other_windows(tested: Engine, case: Case) -> None:
             rule="REP-14",
             place="reported_windows",
         )
+    if case.suite == window_cases.SUITE and tested.profile is not None:
+        watermark = tested.profile.fields.get("watermark")
+        elements = case.table["streams"][0]["elements"]
+        has_punctuations = any(not element["graph"] for element in elements)
+        if has_punctuations and not window_cases.reads_punctuations(watermark):
+            raise Unrenderable(
+                f"{tested.title} reads no punctuations", rule="MOD-5", place="watermark"
+            )
 
 
 def ask_question(
@@ -210,9 +221,21 @@ def with_sentinels(question: Question, delay: int = 0) -> Question:
     for name, stream in question.streams.items():
         # of a stream without elements the sentinels are the only ones
         is_batched = _has_batches(stream or elements)
-        sentinels = _sentinels(stream, instants, is_batched)
+        sentinels = list(_sentinels(stream, instants, is_batched))
+        if window_elements.asks_for_contents(question.query):
+            sentinels = list(_numbered(sentinels, stream))
         streams[name] = Stream((*stream, *sentinels), stream.ordered)
     return replace(question, streams=streams)
+
+
+def _numbered(sentinels: Iterable[Element], stream: Stream) -> Iterator[Element]:
+    """Yield the sentinels of a case of windows alone, which are elements with the next numbers and
+    a key of their own.
+    """
+    first = sum(bool(element.graph) for element in stream)  # a punctuation has no number
+    for number, sentinel in enumerate(sentinels, first):
+        text = window_elements.graph_text(number, TERM)
+        yield sentinel._replace(graph=corpus.triples(text))
 
 
 def _has_partition(query: Query) -> bool:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from conformance import corpus
 from conformance.bench.recordings import csrbench, own_engines, yabench
-from conformance.corpus import Case
+from conformance.corpus import Case, window_cases
 from conformance.harness import engine_file
 from conformance.harness.client import Broken, Harness
 from conformance.harness.engine_file import Engine, InvalidEngine
@@ -201,7 +201,12 @@ def live_items(engine: Engine, selection: ItemSelection = ALL) -> list[Item]:
     _check_deviations(engine)
     engine = engine.with_classpath(selection.classpaths.get(engine.name, ""))
     engine = replace(engine, unreported=selection.unreported or 0)
-    make = {"corpus": _of_corpus, "csrbench": _of_csrbench, "joins": _of_joins}
+    make: dict[str, Callable[[Engine, ItemSelection], Iterator[Item]]] = {
+        "corpus": partial(_of_cases, "corpus"),
+        "csrbench": _of_csrbench,
+        "joins": _of_joins,
+        window_cases.SUITE: partial(_of_cases, window_cases.SUITE),
+    }
     # what is not installed; asked once for all items, since it looks for programs and files
     absent = engine.missing
     return [
@@ -217,16 +222,22 @@ def _check_deviations(engine: Engine) -> None:
     """
     if not engine.deviations:
         return
-    names = {
-        "corpus": [case.id for case in questions()],
-        "csrbench": [prefix + query for prefix in ("", EMBEDDED) for query in csrbench.QUERIES],
-        "joins": [case.id for case in joins.join_cases()],
-    }
-    cases = [name for suite in engine.suites for name in names[suite]]
+    cases = [name for suite in engine.suites for name in _names_of_cases(suite)]
     rules = sorted({case.rule for case in corpus.cases()})
     for deviation in engine.deviations:
         _check_names(engine, "rule", deviation.breaks, rules)
         _check_names(engine, "case", deviation.cases, cases)
+
+
+def _names_of_cases(suite: str) -> list[str]:
+    """Return the ids of the cases of a suite."""
+    match suite:
+        case "csrbench":
+            return [prefix + query for prefix in ("", EMBEDDED) for query in csrbench.QUERIES]
+        case "joins":
+            return [case.id for case in joins.join_cases()]
+        case _:
+            return [case.id for case in questions(suite)]
 
 
 def _check_names(engine: Engine, kind: str, names: Iterable[str], valid: Sequence[str]) -> None:
@@ -252,21 +263,41 @@ def _shown_deviations(engine: Engine, case: str) -> tuple[tuple[str, str], ...]:
 
 
 @cache
-def questions() -> tuple[Case, ...]:
-    """Return the cases that put a question to an engine: those that expect reports, or judge an
-    output.
+def questions(suite: str = "corpus") -> tuple[Case, ...]:
+    """Return the cases of a suite, the corpus or `windows`, that put a question to an engine: those
+    that expect reports, or judge an output.
     """
+    if suite == window_cases.SUITE:
+        return window_cases.window_cases()
     return tuple(case for case in corpus.cases() if "expect" in case.table or "judge" in case.table)
 
 
-def _of_corpus(engine: Engine, selection: ItemSelection) -> Iterator[Item]:
-    """Yield an item for each case of the corpus that can be put to an engine."""
-    for case in questions():
+CASE_SUITES = ("corpus", window_cases.SUITE)
+
+
+def find_case(suite: str, name: str) -> Case | None:
+    """Return the case of the corpus, or of the suite `windows`, with an id; None if there is none,
+    as for a query of a benchmark.
+    """
+    return _by_id(suite).get(name) if suite in CASE_SUITES else None
+
+
+@cache
+def _by_id(suite: str) -> Mapping[str, Case]:
+    """Return the cases of a suite that put a question to an engine, by their ids."""
+    return {case.id: case for case in questions(suite)}
+
+
+def _of_cases(suite: str, engine: Engine, selection: ItemSelection) -> Iterator[Item]:
+    """Yield an item for each case of the corpus, or of the suite `windows`, that can be put to an
+    engine.
+    """
+    for case in questions(suite):
         if engine.is_configurable and not expects_reports(case):
             continue
         if not selection.smoke or case.table.get("smoke"):
             put = partial(probe.probe_case, engine, case=case, certificates=selection.certificates)
-            yield _live_item(engine, "corpus", case, put, partial(_prepare_case, engine, case))
+            yield _live_item(engine, suite, case, put, partial(_prepare_case, engine, case))
 
 
 def _of_joins(engine: Engine, selection: ItemSelection) -> Iterator[Item]:

@@ -11,7 +11,7 @@ from conformance.bench.recordings import csrbench
 from conformance.corpus import Case, cases, question_of, semantics_of
 from conformance.corpus.case_text import case_text
 from conformance.suite.exchange import is_sentinel
-from conformance.suite.item import EMBEDDED, questions
+from conformance.suite.item import CASE_SUITES, EMBEDDED, questions
 from conformance.verdict.results import Result
 from refengine.core.profiles import PROFILES
 from refengine.model.errors import RefengineError
@@ -68,8 +68,8 @@ def _question(result: Result) -> dict[str, Any]:
     """Return the question of a result as a case has it. That of the corpus is taken from its file,
     and all others from the evidence.
     """
-    if result.suite == "corpus":
-        by_id: dict[str, Case] = {case.id: case for case in questions()}
+    if result.suite in CASE_SUITES:
+        by_id: dict[str, Case] = {case.id: case for case in questions(result.suite)}
         if result.case not in by_id:
             raise NoCase(
                 f"the corpus has no such case{nearest_id(result.case, by_id)}", rule="results"

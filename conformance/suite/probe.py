@@ -13,7 +13,7 @@ from typing import Any
 
 from conformance import corpus
 from conformance.certificates.maker import write_certificate
-from conformance.corpus import Case
+from conformance.corpus import Case, window_cases
 from conformance.harness.client import Broken, Harness
 from conformance.harness.engine_file import Deviation, Engine
 from conformance.harness.play import Declined, EngineQuery
@@ -32,9 +32,11 @@ from conformance.suite.exchange import (
     ask_case,
     ask_question,
 )
-from conformance.verdict import evidence, outcomes
+from conformance.suite.smallest_stream import describe_smallest_stream
+from conformance.verdict import evidence, outcomes, window_elements
 from conformance.verdict.engine_report import EngineReport
 from conformance.verdict.results import KnownDeviation, Outcome, Result
+from conformance.verdict.wording import contents_text
 from refengine.core.profile import Profile
 from refengine.core.query import Query
 from refengine.core.question import Question, Setting
@@ -56,7 +58,11 @@ def probe_case(
     def ask() -> Result:
         if tested.is_configurable:
             return hold_to_expectations(tested, harness, case, certificates)
-        return judge_exchange(tested, case, ask_case(tested, harness, case), certificates)
+        result = judge_exchange(tested, case, ask_case(tested, harness, case), certificates)
+        if case.suite == window_cases.SUITE and result.is_fail_without_known_deviation:
+            lines = describe_smallest_stream(tested, harness, corpus.question_of(case))
+            result = replace(result, explanation="\n".join([result.explanation, *lines]))
+        return result
 
     return _result_or_error(tested, case, ask)
 
@@ -118,12 +124,9 @@ def _make_result(
     """Return a result with an outcome and an explanation. It has no evidence, judgement, witnesses
     and known deviations yet.
     """
-    suite = "corpus"
-    if isinstance(case, BenchmarkQuery):
-        suite = "csrbench"
     return Result(
         engine=tested.name,
-        suite=suite,
+        suite=case.suite,
         case=case.id,
         rule=case.rule,
         outcome=outcome,
@@ -254,7 +257,7 @@ def hold_to_expectations(
     explanation = "\n".join(f"{case.rule}: {line}" for line in lines)
     return Result(
         engine=tested.name,
-        suite="corpus",
+        suite=case.suite,
         case=case.id,
         rule=case.rule,
         outcome=outcome,
@@ -344,7 +347,10 @@ def _differences(
         rows = corpus.relation(report["rows"], setting.query).rows
         actual = answer.relation.rows
         if not compare.equal(rows, actual, mode):
-            yield f"report {number}: expected {corpus.show(rows)}, got {corpus.show(actual)}"
+            show = corpus.show
+            if window_elements.asks_for_contents(setting.query):
+                show = contents_text
+            yield f"report {number}: expected {show(rows)}, got {show(actual)}"
         for difference in _differences_in_window(report, answer, closure, stated_closure):
             yield f"report {number}: {difference}"
         for difference in _differences_in_time(report, answer, instants):

@@ -18,13 +18,15 @@ from conformance.harness.engine_file import Engine
 from conformance.harness.pool import Harnesses
 from conformance.suite.exchange import is_sentinel
 from conformance.suite.item import (
+    CASE_SUITES,
     EMBEDDED,
     Item,
     ItemSelection,
+    find_case,
     live_items,
-    questions,
     with_late_faults,
 )
+from conformance.verdict import window_elements
 from conformance.verdict.evidence import TEXT
 from conformance.verdict.results import Result
 from refengine.core.profile import Profile
@@ -54,8 +56,8 @@ def find_item(result: Result, tested: Engine, selection: ItemSelection) -> Item:
             "is of CSRBench's own stream: give it with --csrbench DIR, unless this is the result "
             "of a recording, of which nothing can be sent again"
         )
-    elif result.suite == "corpus":
-        cases = [case for suite, case in items if suite == "corpus"]
+    elif result.suite in CASE_SUITES:
+        cases = [case for suite, case in items if suite == result.suite]
         reason = f"is no case that {tested.name} is asked{nearest_id(result.case, cases)}"
     elif result.case.startswith(EMBEDDED):
         reason = f"is a query of CSRBench, on which {tested.name} is not tested (`suites`)"
@@ -107,9 +109,9 @@ def engine_of_evidence(result: Result) -> Engine:
     as far as the evidence shows it: the language of the query, and whether sentinels follow. A
     heartbeat is not in the evidence. Raises NoReplay if the evidence does not show it.
     """
-    case = next((case for case in questions() if case.id == result.case), None)
+    case = find_case(result.suite, result.case)
     evidence = result.evidence
-    if case is not None and result.suite == "corpus" and evidence is not None:
+    if case is not None and evidence is not None:
         # without the last elements it is not known whether sentinels follow
         is_whole = len(evidence["elements"]) == evidence["elements_total"]
         for tested in _engines_to_try(result.engine, evidence):
@@ -131,7 +133,7 @@ def _engines_to_try(name: str, evidence: Mapping[str, Any]) -> Iterator[Engine]:
     profiles = [Profile("evidence", "the evidence of a result", {})]
     if "semantics" in evidence:
         profiles.append(profiles[0].but(r2s=evidence["semantics"].get("r2s")))
-    for dialect in ("table", *sorted(DIALECTS)):
+    for dialect in ("table", *sorted(DIALECTS), window_elements.DIALECT):
         for profile in profiles:
             yield Engine(name, name, (), dialect, profile=profile, has_sentinels=has_sentinels)
 

@@ -17,7 +17,7 @@ from conformance.harness.engine_file import Engine
 from conformance.suite.deviations import grant_fields, merge_fields
 from conformance.suite.diagnosis import Cause, Diagnosis, diagnose, with_causes
 from conformance.suite.exchange import asked_question
-from conformance.suite.item import Item, engines_of, questions
+from conformance.suite.item import CASE_SUITES, Item, engines_of, find_case
 from conformance.verdict import results, rules
 from conformance.verdict.evidence import states_windows
 from conformance.verdict.results import Outcome, Result
@@ -210,14 +210,13 @@ def examine_results(
     by_rule: dict[tuple[str, str], list[CaseResult]] = defaultdict(list)
     unchanged: list[Result] = []
     for result in results:
-        is_of_corpus = result.engine in engines and result.suite == "corpus"
-        if is_of_corpus and is_of_engines(result.rule):
+        is_of_case = result.engine in engines and result.suite in CASE_SUITES
+        if is_of_case and is_of_engines(result.rule):
             case = CaseResult.of(result, result.evidence)
             by_rule[result.engine, result.rule].append(case)
         else:
             unchanged.append(result)
 
-    cases = {case.id: case for case in questions()}
     stating = {
         result.engine
         for result in results
@@ -226,7 +225,7 @@ def examine_results(
     examined = [
         result
         for (engine, _), of_rule in sorted(by_rule.items())
-        for result in _examine_rule(engines[engine], engine in stating, of_rule, cases)
+        for result in _examine_rule(engines[engine], engine in stating, of_rule)
     ]
     return unchanged + examined
 
@@ -247,7 +246,6 @@ def _examine_rule(
     tested: Engine,
     states_windows: bool,
     of_rule: Sequence[CaseResult],
-    cases: Mapping[str, Case],
 ) -> list[Result]:
     """Return the results of a rule with what was found of those that were examined. The engine
     `states_windows` if it states the window of a report in any result.
@@ -258,7 +256,7 @@ def _examine_rule(
         group = _group(found)
         if is_reached and (is_shown or group == NOT_SUPPORTED):
             break
-        case = cases.get(found.result.case)
+        case = find_case(found.result.suite, found.result.case)
         if case is None:
             continue
         result = _examine(tested, states_windows, case, found.result)

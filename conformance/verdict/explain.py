@@ -7,21 +7,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from conformance.verdict import window_elements
 from conformance.verdict.evidence import elements_with, find_derivation
 from conformance.verdict.wording import (
     ROWS,
-    Shortener,
-    bag_text,
+    Wording,
     first_rows,
     printable_line,
     row_text,
-    shortener,
 )
 from conformance.verdict.wording import count_text as count_text
 from conformance.verdict.wording import window_text as window_text
 from refengine.core.profile import Profile
 from refengine.core.profiles import brief
 from refengine.core.query import Query
+from refengine.core.question import Question
 from refengine.core.r2r import Testimony
 from refengine.core.semantics import Semantics, show
 from refengine.model import compare
@@ -34,6 +34,7 @@ from refengine.oracle.judge import Judgement
 from refengine.oracle.trial import Trial
 
 ELEMENTS = 8  # of a content, the most that are written
+STREAM = 30  # elements of a stream, the most that are written
 
 
 def explain_pass(profile: Profile, judgement: Judgement) -> str:
@@ -41,12 +42,13 @@ def explain_pass(profile: Profile, judgement: Judgement) -> str:
     trial = judgement.trial
     assert trial is not None and trial.accepting_state is not None  # it passes
     state = trial.accepting_state
+    words = Wording.of(judgement.recorded.query)
     named = f"t0={trial.semantics.t0}{trial.t0_class.others_in_words()}"
     lines = [f"pass: profile {profile.name}, with {named}"]
     if not trial.is_order_known:
         lines.append("  and some arrival order of the simultaneous elements (ORA-5 to ORA-7)")
     lines.append(
-        f"  outputs not recorded: {state.before} before the first relation, "
+        f"  outputs not recorded: {state.before} before the first {words.relation}, "
         f"{state.after} after the last"
     )
     lines.append(f"  semantics: {brief(trial.semantics)}")
@@ -69,50 +71,89 @@ def explain_fail(
     `why_unexplained`.
     """
     query, trial = judgement.recorded.query, judgement.trial
-    shorten = shortener(query)
+    words = Wording.of(query)
     lines = [f"fail: profile {profile.name}; no assignment gives this output"]
     if trial is None:
         return "\n".join([*lines, _how_it_was_judged(judgement)])
     lines.append(f"  nearest: {brief(trial.semantics)}{trial.t0_class.others_in_words()}")
-    lines += _extent(judgement)
+    lines += _extent(judgement, words)
     assert trial.divergence is not None  # it fails
-    lines += _first_divergence(judgement, trial, trial.divergence, shorten)
+    lines += _first_divergence(judgement, trial, trial.divergence, words)
     if near is None:
         lines += [f"  {why_unexplained}", _how_it_was_judged(judgement)]
         return "\n".join(lines)
-    lines += border_lines(trial, near, shorten)
+    lines += border_lines(trial, near, words)
     lines += [printable_line(f"  {reading}") for reading in near.readings]
     if far is not None:
-        lines.append(far_line(query, far, shorten))
+        lines.append(far_line(query, far, words))
     elif near.changes or not near.readings:
         lines.append(change_line(near))
+    lines += _stream_line(judgement)
     lines.append(_how_it_was_judged(judgement))
     return "\n".join(lines)
+
+
+def _stream_line(judgement: Judgement) -> list[str]:
+    """Write the times of all elements, where a query asks for contents; no line elsewhere."""
+    question = judgement.recorded.question
+    if not window_elements.asks_for_contents(question.query):
+        return []
+    return [f"  the stream is {stream_text(question)}"]
+
+
+def stream_text(question: Question) -> str:
+    """Write the elements of the stream of a question that asks for contents: `3: element 0`."""
+    words = Wording.of(question.query)
+    elements = list(question.streams[window_elements.STREAM])
+    listed = ", ".join(map(words.element, elements[:STREAM]))
+    more = f" and {len(elements) - STREAM} more" if len(elements) > STREAM else ""
+    return f"{listed or 'empty'}{more}"
+
+
+def divergence_lines(judgement: Judgement) -> list[str]:
+    """Write where a recording that fails first diverges from the nearest assignment, and the
+    windows that are wrong if nothing else is.
+    """
+    if judgement.is_right_but_for_windows:
+        return _wrong_window_lines(judgement)
+    trial = judgement.trial
+    if trial is None or trial.divergence is None:
+        return []
+    return _first_divergence(
+        judgement, trial, trial.divergence, Wording.of(judgement.recorded.query)
+    )
 
 
 def explain_wrong_windows(profile: Profile, judgement: Judgement) -> str:
     """Write the explanation of a fail by windows alone: the answers are right, but the engine
     states other windows for them (ORA-11).
     """
+    lines = _wrong_window_lines(judgement)
+    trial = judgement.trial
+    assert trial is not None  # its answers are right
+    lines.append(
+        f"  the answers themselves are right: profile {profile.name}, with "
+        f"t0={trial.semantics.t0}{trial.t0_class.others_in_words()}"
+    )
+    lines += _stream_line(judgement)
+    lines.append(_how_it_was_judged(judgement))
+    return "\n".join(lines)
+
+
+def _wrong_window_lines(judgement: Judgement) -> list[str]:
+    """Write the first windows that the engine states wrongly, a line each."""
     every = judgement.wrong_windows
     lines = [
         f"WIN-3 at t={wrong.evaluation}: answer {wrong.number} is about "
         f"{_borders_text(wrong.expected)}; the engine says {list(wrong.stated)}"
         for wrong in every[:ROWS]
     ]
-    trial = judgement.trial
-    assert trial is not None  # its answers are right
     if not every:
         lines = ["WIN-3: no assignment gives these answers for the windows that the engine states"]
     left = len(every) - ROWS
     if left > 0:
         lines.append(f"  … and {left} more windows")
-    lines.append(
-        f"  the answers themselves are right: profile {profile.name}, with "
-        f"t0={trial.semantics.t0}{trial.t0_class.others_in_words()}"
-    )
-    lines.append(_how_it_was_judged(judgement))
-    return "\n".join(lines)
+    return lines
 
 
 def _borders_text(borders: Borders | None) -> str:
@@ -122,7 +163,7 @@ def _borders_text(borders: Borders | None) -> str:
     return str(list(borders))
 
 
-def _extent(judgement: Judgement) -> list[str]:
+def _extent(judgement: Judgement, words: Wording) -> list[str]:
     """Write how many reports of the nearest assignment are missing from the recording at its ends;
     no line if none are.
     """
@@ -130,7 +171,8 @@ def _extent(judgement: Judgement) -> list[str]:
     if alignment is None or not (alignment.before or alignment.after):
         return []
     return [
-        f"  outputs missing from the recording: {alignment.before} before its first relation, "
+        f"  outputs missing from the recording: {alignment.before} before its first "
+        f"{words.relation}, "
         f"{alignment.after} after its last"
     ]
 
@@ -139,13 +181,13 @@ def explain_dispute(query: Query, error: Disputed) -> str:
     """Write the explanation of a dispute: the SPARQL evaluator's answer and those of the witnesses,
     none of which confirms it.
     """
-    shorten = shortener(query)
+    words = Wording.of(query)
     lines = [f"disputed: {error.reason} ({error.rule}); no engine fails on it"]
     for name, relation in sorted(error.answers.items()):
         lines.append(f"  {name}: {count_text(relation.rows.total(), 'row')}")
         own = _only_here(name, error.answers)
         for line in first_rows(own):
-            text = row_text(line, shorten)
+            text = words.row(line)
             lines.append(f"    only here: {text}")
     return "\n".join(lines)
 
@@ -163,6 +205,9 @@ def _how_it_was_judged(judgement: Judgement) -> str:
     """Write how answers were compared, how many assignments were tried, and which witnesses
     confirm the answers.
     """
+    if window_elements.asks_for_contents(judgement.recorded.query):
+        missing = f"at most {judgement.missing} not recorded"
+        return f"  judged with {missing}; {_trials_in_words(judgement)}"
     statements = judgement.witness_statements
     mode = _mode_in_words(judgement.mode)
     bound = f"at most {judgement.missing} not recorded"
@@ -219,19 +264,19 @@ def _first_divergence(
     judgement: Judgement,
     trial: Trial,
     where: Divergence,
-    shorten: Shortener,
+    words: Wording,
 ) -> list[str]:
     """Write where the recording first diverges from the assignment, and the elements of the window
     there.
     """
     count = len(judgement.recorded.relations)
-    place = f"after the last of {count} relations"
+    place = f"after the last of {count} {words.relation}s"
     if where.index < count:
-        place = f"relation {where.index + 1} of {count}"
+        place = f"{words.relation} {where.index + 1} of {count}"
     if where.expected is None:
         line = f"  first divergence, {place}: {where.reason}"
         if where.actual is not None:
-            line += f"; the recording has {bag_text(where.actual, shorten)}"
+            line += f"; the recording has {words.bag(where.actual)}"
         return [line]
 
     window = ""
@@ -243,11 +288,11 @@ def _first_divergence(
         f"  first divergence, {place}: {window}at t={where.evaluation}: {where.reason}{stated}"
     ]
     if where.reason in LACKING:
-        lines.append(f"    expected {bag_text(where.expected, shorten)}")
-        return lines + _content(query, where.content, where.expected, shorten)
+        lines.append(f"    expected {words.bag(where.expected)}")
+        return lines + _content(query, where.content, where.expected, words)
     lines += differing(query, where.expected, where.actual, judgement.mode)
     lacking, surplus = compare.difference(where.expected, where.actual or Counter(), judgement.mode)
-    return lines + _content(query, where.content, [*lacking, *surplus], shorten)
+    return lines + _content(query, where.content, [*lacking, *surplus], words)
 
 
 def _stated_window(trial: Trial, where: Divergence) -> str:
@@ -265,15 +310,15 @@ def differing(query: Query, expected: Bag, actual: Bag | None, mode: compare.Mod
     """Write an expected and a recorded answer, and the rows in which they differ, a line each.
     `actual` is None if nothing more was recorded.
     """
-    shorten = shortener(query)
+    words = Wording.of(query)
     recorded = "nothing more"
     if actual is not None:
-        recorded = bag_text(actual, shorten)
-    lines = [f"    expected {bag_text(expected, shorten)}", f"    recorded {recorded}"]
+        recorded = words.bag(actual)
+    lines = [f"    expected {words.bag(expected)}", f"    recorded {recorded}"]
     lacking, surplus = compare.difference(expected, actual or Counter(), mode)
     for label, rows in (("lacking", lacking), ("too many", surplus)):
         for line in first_rows(rows):
-            text = row_text(line, shorten)
+            text = words.row(line)
             lines.append(f"    {label}: {text}")
         left = rows.total() - ROWS
         if left > 0:
@@ -285,7 +330,7 @@ def _content(
     query: Query,
     content: Sequence[Element],
     rows: Iterable[Row],
-    shorten: Shortener,
+    words: Wording,
 ) -> list[str]:
     """Write the elements in the window: all if they are few, else those on which the first
     differing row rests.
@@ -305,23 +350,14 @@ def _content(
             heading += "; of these the first differing row rests on"
     lines = [heading]
     for element in listed[:ELEMENTS]:
-        lines.append(_element(element, shorten))
+        lines.append(f"      {words.element(element)}")
     return lines
-
-
-def _element(element: Element, shorten: Shortener) -> str:
-    """Write an element: its time and its first triples."""
-    first = sorted(element.graph)[:2]
-    text = " . ".join(" ".join(map(shorten, triple)) for triple in first)
-    if len(element.graph) > len(first):
-        text += " …"
-    return f"      {element.app}: {text}"
 
 
 CHANGES = 6  # shown of those that explain a fail
 
 
-def border_lines(trial: Trial, near: Explanations, shorten: Shortener) -> list[str]:
+def border_lines(trial: Trial, near: Explanations, words: Wording) -> list[str]:
     """Write the rows at the edges of windows that are not in place. If some are on a border, write
     also those on borders that are in place.
     """
@@ -330,23 +366,23 @@ def border_lines(trial: Trial, near: Explanations, shorten: Shortener) -> list[s
     moved = [row for row in rows if row.fate is not Fate.PLACE]
     if not moved:
         return []
-    lines = _moved_rows(moved, trial.semantics, shorten)
+    lines = _moved_rows(moved, trial.semantics, words)
     on_borders = [row for row in moved if row.on_border]
     if on_borders:
         in_place = [row for row in rows if row.fate is Fate.PLACE]
-        lines += [_border_row(row, trial.semantics, shorten) for row in in_place[:ROWS]]
+        lines += [_border_row(row, trial.semantics, words) for row in in_place[:ROWS]]
         lines += _more(Fate.PLACE, in_place)
         lines += _no_closure(on_borders, in_place, near)
     return lines
 
 
-def _moved_rows(moved: Sequence[BorderRow], semantics: Semantics, shorten: Shortener) -> list[str]:
+def _moved_rows(moved: Sequence[BorderRow], semantics: Semantics, words: Wording) -> list[str]:
     """Write the first rows that are not in place, with the windows to which they belong."""
     where = "at the edge of a window"
     if all(row.on_border for row in moved):
         where = "on a window border"
-    lines = [f"  rows completed by an element {where}:"]
-    lines += [_border_row(row, semantics, shorten) for row in moved[:ROWS]]
+    lines = [f"  {words.completed_rows} {where}:"]
+    lines += [_border_row(row, semantics, words) for row in moved[:ROWS]]
     return [*lines, *_more("not in place", moved)]
 
 
@@ -371,13 +407,13 @@ def _names_closure(near: Explanations) -> bool:
     return any(change.field == "closure" for change in changes)
 
 
-def _border_row(row: BorderRow, semantics: Semantics, shorten: Shortener) -> str:
+def _border_row(row: BorderRow, semantics: Semantics, words: Wording) -> str:
     """Write a line such as `one window late: row {x: :a}, completed by the last element of its
     window [0, 10), at 9`.
     """
     window = window_text(row.window, semantics)
     return (
-        f"    {row.fate}: row {row_text(row.row, shorten)}, completed by {_edge(row)} of its "
+        f"    {row.fate}: {words.named_row(row.row)}{words.completed} {_edge(row)} of its "
         f"window {window}, at {row.at}"
     )
 
@@ -404,14 +440,14 @@ def _instants(rows: Iterable[BorderRow]) -> str:
     return ", ".join(f"{at}{times.get(n, f' ({n} times)')}" for at, n in sorted(counts.items()))
 
 
-def far_line(query: Query, far: UnreachableRow, shorten: Shortener) -> str:
+def far_line(query: Query, far: UnreachableRow, words: Wording) -> str:
     """Write why no change of the semantics can explain the output."""
     why = "is never an answer on this stream"
     if far.span is not None:
         size = query.windows[0].size
         why = f"rests on elements {far.span} apart, and a window has {size}"
-    row = row_text(far.row, shorten)
-    return f"  no semantics explains it: the recorded row {row} {why} (ORA-10)"
+    row = words.named_row(far.row)
+    return f"  no semantics explains it: the recorded {row} {why} (ORA-10)"
 
 
 def change_line(near: Explanations) -> str:

@@ -159,12 +159,14 @@ def test_a_wrong_operator_fails_on_few_elements(right: str, wrong: str):
 def test_the_engine_file_can_be_read(tmp_path: Path):
     """The keys are the schema's, and the case is one of the corpus."""
     text = PAGES[ROOT / "docs" / "test-your-engine.md"]
-    [block] = re.findall(r"```toml\n(title = .*?)```", text, re.DOTALL)
+    [block, of_windows] = re.findall(r"```toml\n(title = .*?)```", text, re.DOTALL)
     (tmp_path / "mine.toml").write_text(block, encoding="utf-8")
     found = engine_file.read_engine_file(tmp_path / "mine.toml")
     assert found.command[-1] == f"{tmp_path}/Harness.java"
     [deviation] = found.deviations
     assert {*deviation.cases} <= {case.id for case in corpus.cases()}
+    (tmp_path / "mine.toml").write_text(of_windows, encoding="utf-8")
+    assert engine_file.read_engine_file(tmp_path / "mine.toml").suites == ("windows",)
 
 
 def test_the_blocks_are_found():
