@@ -71,8 +71,8 @@ claims: $(READY) ## hold each claim of the pages, or those with NAME=... in them
 conformance: $(READY) ## judge CSRBench: the fixture, or the recordings in DIR=...
 	@$(PY) -m conformance csrbench $${DIR:+"$$DIR"}
 
-engines: $(READY) ## install engines: RSP-JS (Node.js 20), Kafka Streams and Esper (a JDK 17, Maven), Polars, pandas, bytewax
-	@$(PY) -m conformance engines install rsp-js kafka-streams esper polars pandas bytewax
+engines: $(READY) ## install engines: RSP-JS (Node.js 20), Kafka Streams and Esper (a JDK 17, Maven), Polars, pandas
+	@$(PY) -m conformance engines install rsp-js kafka-streams esper polars pandas
 
 defects: $(READY) ## diagnose an engine with each of its defects and with PAIRS=... pairs (needs Node.js 20; a quarter of an hour)
 	@$(PY) -m tools.diagnose_defects $(if $(PAIRS),--pairs $(PAIRS)) $(if $(SEED),--seed $(SEED))

@@ -369,10 +369,11 @@ def test_the_harness_of_the_page_is_one(tmp_path):
     ],
 )
 def test_a_library_does_what_it_is_known_for(harnesses, name, case, outcome):
-    """All cases: `pytest conformance --engine=polars`."""
+    """All cases: `pytest conformance --engine=polars`. bytewax has no package for Python 3.13."""
     tested = engine_file.engine(name)
     if tested.missing:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)(tested.missing)
+        is_needed = os.environ.get("CI") and name != "bytewax"
+        (pytest.fail if is_needed else pytest.skip)(tested.missing)
     [item] = [item for item in live_items(tested) if item.case == case]
     result = item.run(harnesses)
     assert result.outcome is outcome, result.explanation
