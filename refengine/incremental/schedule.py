@@ -604,11 +604,12 @@ def quicker_schedule(planned: Plan) -> type[Schedule] | None:
     if any(condition.is_on_instants for condition in semantics.report):
         # ENG-3: where intervals go on over gaps, the error for too many reports counts stretches
         # that begin at any instant
-        has_intervals_over_gaps = any(
-            view.ends is not None and view.frame and window.has_gaps(view.frame)
-            for view in planned.views
-        )
-        return None if has_intervals_over_gaps else ScheduleOfInstants
+        return None if any(map(has_intervals_over_gaps, planned.views)) else ScheduleOfInstants
     if is_of_changes and not semantics.change_scope.reads_graphs:
         return ScheduleOfChanges
     return None
+
+
+def has_intervals_over_gaps(view: WindowView) -> bool:
+    """Return whether elements have intervals, which may go on over gaps between windows."""
+    return view.ends is not None and view.frame is not None and window.has_gaps(view.frame)
