@@ -21,7 +21,7 @@ from conformance.verdict.wording import count_text as count_text
 from conformance.verdict.wording import window_text as window_text
 from refengine.core.profile import Profile
 from refengine.core.profiles import brief
-from refengine.core.query import Query
+from refengine.core.query import Query, WindowKind
 from refengine.core.r2r import Testimony
 from refengine.core.semantics import Semantics, show
 from refengine.model import compare
@@ -95,15 +95,19 @@ def explain_wrong_windows(profile: Profile, judgement: Judgement) -> str:
     states other windows for them (ORA-11).
     """
     every = judgement.wrong_windows
+    is_session = judgement.recorded.query.windows[0].kind is WindowKind.SESSION
+    rule = "WIN-23" if is_session else "WIN-3"
     lines = [
-        f"WIN-3 at t={wrong.evaluation}: answer {wrong.number} is about "
+        f"{rule} at t={wrong.evaluation}: answer {wrong.number} is about "
         f"{_borders_text(wrong.expected)}; the engine says {list(wrong.stated)}"
         for wrong in every[:ROWS]
     ]
     trial = judgement.trial
     assert trial is not None  # its answers are right
     if not every:
-        lines = ["WIN-3: no assignment gives these answers for the windows that the engine states"]
+        lines = [
+            f"{rule}: no assignment gives these answers for the windows that the engine states"
+        ]
     left = len(every) - ROWS
     if left > 0:
         lines.append(f"  … and {left} more windows")
