@@ -296,8 +296,8 @@ def _content(
     """
     if not content:
         return ["    no element is in the window"]
-    first = content[0].app
-    last = content[-1].app
+    first = min(element.app for element in content)
+    last = max(element.app for element in content)
     size = count_text(len(content), "element")
     heading = f"    {size} in the window, from {first} to {last}"
     listed = content

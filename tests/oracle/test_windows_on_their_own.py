@@ -9,7 +9,18 @@ from collections import Counter
 import pytest
 
 from conformance import judge_relations
-from refengine import Question, Relation, Stream, evaluate, from_table, judge, profile, row, stream
+from refengine import (
+    Query,
+    Question,
+    Relation,
+    Stream,
+    evaluate,
+    from_table,
+    judge,
+    profile,
+    row,
+    stream,
+)
 from refengine.core.profile import Profile
 from refengine.model.errors import Unsupported
 
@@ -136,3 +147,33 @@ def test_a_wrong_window_is_named_by_the_closure_of_the_semantics():
     question = Question(SESSION, streams)
     result = judge_relations(question, semantics, [relation("x", "y")], **options)
     assert "WIN-23 at t=10: answer 1 is about [3, 6]; the engine says [3, 7]" in result.explanation
+
+
+def explained(query: Query, items: list[tuple[str, int]], recorded: list[str], **fields) -> str:
+    """The explanation of a fail."""
+    relations = [relation(*names) for names in recorded]
+    question = Question(query, {"s": elements(*items)})
+    result = judge_relations(question, of(**fields), relations, missing=0)
+    assert result.outcome == "fail"
+    return result.explanation
+
+
+def test_elements_out_of_order_are_named_from_the_least_to_the_greatest():
+    """ORA-9: [0, 10) holds 2 and, late, 0."""
+    items = [("a", 2), ("c", 12), ("b", 0), ("d", 22)]
+    explanation = explained(TUMBLING, items, ["a", "a", "c", "d"], **LATE)
+    assert "2 elements in the window, from 0 to 2" in explanation
+
+
+@pytest.mark.parametrize(
+    ("query", "items", "recorded", "fields"),
+    [
+        # c and b are of other keys: neither has left a window for the next
+        (KEYED, [("a", 2), ("b", 7), ("c", 12), ("d", 32)], ["a", "c", "b", "d"], {}),
+        # [0, 10) is reported again, with b; which of its reports lacks the row says no edge
+        (TUMBLING, [("a", 2), ("c", 12), ("b", 4), ("d", 22)], ["a", "a", "bc", "d"], LATE),
+    ],
+)
+def test_no_edge_is_named_where_a_window_has_several_reports(query, items, recorded, fields):
+    """ORA-12: No row is said to come one window early or late."""
+    assert "edge of a window" not in explained(query, items, recorded, **fields)
