@@ -225,19 +225,20 @@ def nothing_is_said_again_for_late_elements(
     return not is_late and right(schedule, held, t, k, is_late)
 
 
-@wrong("REP-14", replaces=FiringSchedule.add_windows_without_elements)
+@wrong("REP-14", replaces=FiringSchedule.candidates_without_elements)
 def a_window_is_there_only_with_elements(
-    right: Right, schedule: FiringSchedule, stretch: range, own: int
-) -> None:
+    right: Right, schedule: FiringSchedule, *values: Any
+) -> Iterator[Firing]:
     """Reports no window that holds nothing."""
+    return iter(())
 
 
 @wrong("REP-14", replaces=FiringSchedule.instants_of, half="has reached its first instant")
 def a_window_begins_with_the_watermark(
-    right: Right, schedule: FiringSchedule, held: HeldWindow, stretch: range, k: int
+    right: Right, schedule: FiringSchedule, held: HeldWindow, stretch: range
 ) -> Any:
     """Reports a window only once the watermark has reached its first instant."""
-    return right(schedule, held, range(max(stretch.start, held.first), stretch.stop), k)
+    return right(schedule, held, range(max(stretch.start, held.first), stretch.stop))
 
 
 @wrong("REP-14", replaces=FiringSchedule.fires, half="all conditions of `report` hold for it")
@@ -270,12 +271,10 @@ def a_window_changes_only_once(
 # REP-15
 
 
-def every_instant_of(
-    schedule: FiringSchedule, held: HeldWindow, stretch: range, k: int
-) -> Iterable[int]:
+def every_instant_of(schedule: FiringSchedule, held: HeldWindow, stretch: range) -> list[range]:
     """Return every instant of a stretch at which a window is open: right, but slow."""
     begins = held.first - (schedule.planned.semantics.watermark_delay or 0)
-    return range(max(stretch.start, begins), min(stretch.stop, held.last + 1))
+    return [range(max(stretch.start, begins), min(stretch.stop, held.last + 1))]
 
 
 @wrong("REP-15", replaces=FiringSchedule.is_early, half="also reported early")
