@@ -186,6 +186,12 @@ def the_watermark_begins_at_0(right: Right, schedule: FiringSchedule, last: int)
 # REP-14
 
 
+def every_instant_of(schedule: FiringSchedule, held: HeldWindow, stretch: range) -> list[range]:
+    """Return every instant of a stretch at which a window is open: right, but slow."""
+    begins = held.first - (schedule.planned.semantics.watermark_delay or 0)
+    return [range(max(stretch.start, begins), min(stretch.stop, held.last + 1))]
+
+
 @wrong("REP-14", replaces=FiringSchedule.candidates, half="or `every` window")
 def only_the_first_open_window(
     right: Right, schedule: FiringSchedule, *values: Any
@@ -241,7 +247,12 @@ def a_window_begins_with_the_watermark(
     return right(schedule, held, range(max(stretch.start, held.first), stretch.stop))
 
 
-@wrong("REP-14", replaces=FiringSchedule.fires, half="all conditions of `report` hold for it")
+@wrong(
+    "REP-14",
+    replaces=FiringSchedule.fires,
+    half="all conditions of `report` hold for it",
+    besides={FiringSchedule.instants_of: every_instant_of},
+)
 def one_condition_is_enough_for_a_window(
     right: Right, schedule: FiringSchedule, held: HeldWindow, t: int, k: int, is_late: bool
 ) -> Any:
@@ -269,12 +280,6 @@ def a_window_changes_only_once(
 
 
 # REP-15
-
-
-def every_instant_of(schedule: FiringSchedule, held: HeldWindow, stretch: range) -> list[range]:
-    """Return every instant of a stretch at which a window is open: right, but slow."""
-    begins = held.first - (schedule.planned.semantics.watermark_delay or 0)
-    return [range(max(stretch.start, begins), min(stretch.stop, held.last + 1))]
 
 
 @wrong("REP-15", replaces=FiringSchedule.is_early, half="also reported early")
@@ -409,7 +414,12 @@ def what_had_expired_is_taken_back(
     return right(schedule, held, t, k)
 
 
-@wrong("REP-16", replaces=FiringSchedule.holds, half="Non-empty (REP-3) asks for one of these")
+@wrong(
+    "REP-16",
+    replaces=FiringSchedule.holds,
+    half="Non-empty (REP-3) asks for one of these",
+    besides={FiringSchedule.instants_of: every_instant_of},
+)
 def non_empty_reads_the_whole_content(
     right: Right,
     schedule: FiringSchedule,
