@@ -14,6 +14,7 @@ from conformance.harness.heartbeat import Heartbeat
 from conformance.verdict.engine_report import EngineReport, to_nquads
 from refengine.core.query import Query
 from refengine.core.semantics import Semantics, semantics_to_json
+from refengine.core.window import longest_stay
 from refengine.model.elements import Dataset, Element, Stream
 from refengine.model.errors import InvalidStream
 from refengine.model.messages import plain
@@ -113,7 +114,7 @@ def commands(
     """
     pushes = _pushes(engine_query.query, streams)
     if heartbeat is not None:
-        longest = max(window.span + window.lag for window in engine_query.query.windows)
+        longest = max(map(longest_stay, engine_query.query.windows))
         pushes = _with_heartbeats(pushes, heartbeat, 1 + longest)
     yield "register", _registration(engine_query, streams, static)
     yield from pushes

@@ -192,6 +192,9 @@ def every_instant_of(schedule: FiringSchedule, held: HeldWindow, stretch: range)
     return [range(max(stretch.start, begins), min(stretch.stop, held.last + 1))]
 
 
+EVERY = {FiringSchedule.instants_of: every_instant_of}
+
+
 @wrong("REP-14", replaces=FiringSchedule.candidates, half="or `every` window")
 def only_the_first_open_window(
     right: Right, schedule: FiringSchedule, *values: Any
@@ -247,12 +250,7 @@ def a_window_begins_with_the_watermark(
     return right(schedule, held, range(max(stretch.start, held.first), stretch.stop))
 
 
-@wrong(
-    "REP-14",
-    replaces=FiringSchedule.fires,
-    half="all conditions of `report` hold for it",
-    besides={FiringSchedule.instants_of: every_instant_of},
-)
+@wrong("REP-14", replaces=FiringSchedule.fires, half="all conditions of `report`", besides=EVERY)
 def one_condition_is_enough_for_a_window(
     right: Right, schedule: FiringSchedule, held: HeldWindow, t: int, k: int, is_late: bool
 ) -> Any:
@@ -290,11 +288,7 @@ def nothing_is_early(
     return False
 
 
-@wrong(
-    "REP-15",
-    replaces=FiringSchedule.is_early,
-    besides={FiringSchedule.instants_of: every_instant_of},
-)
+@wrong("REP-15", replaces=FiringSchedule.is_early, besides=EVERY)
 def each_element_is_early(
     right: Right, schedule: FiringSchedule, held: HeldWindow, t: int, k: int
 ) -> Any:
@@ -324,7 +318,7 @@ def early_are_more_than_the_count(
     "REP-15",
     replaces=FiringSchedule.is_early,
     half="whose border instant (REP-4) is a multiple",
-    besides={FiringSchedule.instants_of: every_instant_of},
+    besides=EVERY,
 )
 def a_period_is_of_instants(
     right: Right, schedule: FiringSchedule, held: HeldWindow, t: int, k: int
@@ -414,12 +408,7 @@ def what_had_expired_is_taken_back(
     return right(schedule, held, t, k)
 
 
-@wrong(
-    "REP-16",
-    replaces=FiringSchedule.holds,
-    half="Non-empty (REP-3) asks for one of these",
-    besides={FiringSchedule.instants_of: every_instant_of},
-)
+@wrong("REP-16", replaces=FiringSchedule.holds, half="Non-empty (REP-3) asks", besides=EVERY)
 def non_empty_reads_the_whole_content(
     right: Right,
     schedule: FiringSchedule,
