@@ -37,13 +37,22 @@ class Declined(Exception):
 @dataclass(frozen=True)
 class EngineQuery:
     """A query as it is put to an engine: its text in a dialect, and the semantics, for an engine
-    that is sent one.
+    that is sent one. `keeps_arrival_order` says whether elements arrive by t_sys alone (MOD-5) in
+    the semantics that another engine claims.
     """
 
     query: Query
     text: str
     dialect: str
     semantics: Semantics | None = None
+    keeps_arrival_order: bool = False
+
+    @property
+    def is_by_sys(self) -> bool:
+        """Whether the elements of several streams arrive by t_sys alone (MOD-5)."""
+        if self.semantics is None:
+            return self.keeps_arrival_order
+        return self.semantics.late_for.keeps_arrival_order
 
 
 class Pacing(Protocol):
@@ -186,15 +195,18 @@ def check_result(reply: Mapping[str, Any], command: str, reports: int) -> None:
 
 def _pushes(engine_query: EngineQuery, streams: Mapping[str, Stream]) -> Iterator[Command]:
     """Yield the elements of all streams in the order of their arrival: the order of a stream is its
-    own, and several are merged by ENG-5. Streams that the query does not name are pushed, too: the
-    engine must not see them in its windows (QRY-4).
+    own, and several are merged by ENG-5; by t_sys alone if the query `is_by_sys`. Streams that the query
+    does not name are pushed, too: the engine must not see them in its windows (QRY-4).
     """
     windows = [window.stream for window in engine_query.query.windows]
     order = {name: number for number, name in enumerate(dict.fromkeys([*windows, *streams]))}
     named = ([(name, element) for element in stream] for name, stream in streams.items())
-    for name, element in merge(
-        *named, key=lambda arrival: (arrival[1].app, arrival[1].sys, order[arrival[0]])
-    ):
+
+    def place(arrival: tuple[str, Element]) -> tuple[int, int, int]:
+        name, element = arrival
+        return 0 if engine_query.is_by_sys else element.app, element.sys, order[name]
+
+    for name, element in merge(*named, key=place):
         yield "push", _push(name, element, engine_query)
 
 

@@ -10,6 +10,7 @@ from refengine.core import r2r
 from refengine.core.query import Body, Query
 from refengine.core.semantics import Semantics
 from refengine.model.elements import Dataset, Relation
+from refengine.model.errors import Unsupported
 from refengine.sparql.witnesses import WITNESSES
 
 
@@ -18,6 +19,10 @@ class TruthQuery:
     """A query whose ground truth is computed: with its complete semantics, its static data, and the
     witnesses that confirm the answers of the SPARQL evaluator. Answers are computed incrementally,
     or by the SPARQL evaluator if that is asked for.
+
+    Raises Unsupported for what neither a stored stream nor the columns of reports can say: elements
+    that come late for a window (a stored stream is in the order of time), and reports that take one
+    back.
     """
 
     query: Query
@@ -25,6 +30,15 @@ class TruthQuery:
     static: Dataset = frozenset()
     witnesses: tuple[str, ...] = tuple(WITNESSES)
     is_evaluator_requested: bool = False
+
+    def __post_init__(self) -> None:
+        late_for, panes = self.semantics.late_for, self.semantics.panes
+        if late_for.keeps_arrival_order:
+            reason = f"a stored stream is in the order of time, and has no late_for={late_for}"
+            raise Unsupported(f"{reason}; write late_for=stream", rule="MOD-5", place="late_for")
+        if panes.takes_back((0, 0), (0, 1)):
+            reason = f"no column of reports says which are taken back, as panes={panes} asks"
+            raise Unsupported(f"{reason}; write panes=accumulating", rule="REP-16", place="panes")
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Return what is pickled. The parsed body is not: its text is parsed again in the other

@@ -29,7 +29,7 @@ from conformance.verdict import window_elements
 from conformance.verdict.engine_report import EngineReport
 from refengine.core.query import Query, Window, WindowKind
 from refengine.core.question import Question
-from refengine.core.values import Closure, ReportedWindows
+from refengine.core.values import Closure, LateFor, ReportedWindows
 from refengine.core.window import longest_stay
 from refengine.dialects import Unrenderable
 from refengine.model.elements import TIME_BOUND, Element, Relation, Stream, valid
@@ -118,7 +118,9 @@ def prepare_question(
     if tested.has_sentinels:
         question = with_sentinels(question, tested.watermark_delay)
     text = tested.text(question.query, bool(question.static), table)
-    engine_query = EngineQuery(question.query, text, tested.dialect)
+    late_for = None if tested.profile is None else tested.profile.fields.get("late_for")
+    is_kept = isinstance(late_for, LateFor) and late_for.keeps_arrival_order
+    engine_query = EngineQuery(question.query, text, tested.dialect, keeps_arrival_order=is_kept)
     return PreparedQuestion(question, engine_query, heartbeat_for(tested, question))
 
 

@@ -20,7 +20,7 @@ from conformance.verdict.wording import count_text as count_text
 from conformance.verdict.wording import window_text as window_text
 from refengine.core.profile import Profile
 from refengine.core.profiles import brief
-from refengine.core.query import Query
+from refengine.core.query import Query, WindowKind
 from refengine.core.question import Question
 from refengine.core.r2r import Testimony
 from refengine.core.semantics import Semantics, show
@@ -143,13 +143,17 @@ def explain_wrong_windows(profile: Profile, judgement: Judgement) -> str:
 def _wrong_window_lines(judgement: Judgement) -> list[str]:
     """Write the first windows that the engine states wrongly, a line each."""
     every = judgement.wrong_windows
+    is_session = judgement.recorded.query.windows[0].kind is WindowKind.SESSION
+    rule = "WIN-23" if is_session else "WIN-3"
     lines = [
-        f"WIN-3 at t={wrong.evaluation}: answer {wrong.number} is about "
+        f"{rule} at t={wrong.evaluation}: answer {wrong.number} is about "
         f"{_borders_text(wrong.expected)}; the engine says {list(wrong.stated)}"
         for wrong in every[:ROWS]
     ]
     if not every:
-        lines = ["WIN-3: no assignment gives these answers for the windows that the engine states"]
+        lines = [
+            f"{rule}: no assignment gives these answers for the windows that the engine states"
+        ]
     left = len(every) - ROWS
     if left > 0:
         lines.append(f"  … and {left} more windows")
@@ -337,8 +341,8 @@ def _content(
     """
     if not content:
         return ["    no element is in the window"]
-    first = content[0].app
-    last = content[-1].app
+    first = min(element.app for element in content)
+    last = max(element.app for element in content)
     size = count_text(len(content), "element")
     heading = f"    {size} in the window, from {first} to {last}"
     listed = content

@@ -186,6 +186,15 @@ def the_watermark_begins_at_0(right: Right, schedule: FiringSchedule, last: int)
 # REP-14
 
 
+def every_instant_of(schedule: FiringSchedule, held: HeldWindow, stretch: range) -> list[range]:
+    """Return every instant of a stretch at which a window is open: right, but slow."""
+    begins = held.first - (schedule.planned.semantics.watermark_delay or 0)
+    return [range(max(stretch.start, begins), min(stretch.stop, held.last + 1))]
+
+
+EVERY = {FiringSchedule.instants_of: every_instant_of}
+
+
 @wrong("REP-14", replaces=FiringSchedule.candidates, half="or `every` window")
 def only_the_first_open_window(
     right: Right, schedule: FiringSchedule, *values: Any
@@ -225,22 +234,23 @@ def nothing_is_said_again_for_late_elements(
     return not is_late and right(schedule, held, t, k, is_late)
 
 
-@wrong("REP-14", replaces=FiringSchedule.add_windows_without_elements)
+@wrong("REP-14", replaces=FiringSchedule.candidates_without_elements)
 def a_window_is_there_only_with_elements(
-    right: Right, schedule: FiringSchedule, stretch: range, own: int
-) -> None:
+    right: Right, schedule: FiringSchedule, *values: Any
+) -> Iterator[Firing]:
     """Reports no window that holds nothing."""
+    return iter(())
 
 
 @wrong("REP-14", replaces=FiringSchedule.instants_of, half="has reached its first instant")
 def a_window_begins_with_the_watermark(
-    right: Right, schedule: FiringSchedule, held: HeldWindow, stretch: range, k: int
+    right: Right, schedule: FiringSchedule, held: HeldWindow, stretch: range
 ) -> Any:
     """Reports a window only once the watermark has reached its first instant."""
-    return right(schedule, held, range(max(stretch.start, held.first), stretch.stop), k)
+    return right(schedule, held, range(max(stretch.start, held.first), stretch.stop))
 
 
-@wrong("REP-14", replaces=FiringSchedule.fires, half="all conditions of `report` hold for it")
+@wrong("REP-14", replaces=FiringSchedule.fires, half="all conditions of `report`", besides=EVERY)
 def one_condition_is_enough_for_a_window(
     right: Right, schedule: FiringSchedule, held: HeldWindow, t: int, k: int, is_late: bool
 ) -> Any:
@@ -270,14 +280,6 @@ def a_window_changes_only_once(
 # REP-15
 
 
-def every_instant_of(
-    schedule: FiringSchedule, held: HeldWindow, stretch: range, k: int
-) -> Iterable[int]:
-    """Return every instant of a stretch at which a window is open: right, but slow."""
-    begins = held.first - (schedule.planned.semantics.watermark_delay or 0)
-    return range(max(stretch.start, begins), min(stretch.stop, held.last + 1))
-
-
 @wrong("REP-15", replaces=FiringSchedule.is_early, half="also reported early")
 def nothing_is_early(
     right: Right, schedule: FiringSchedule, held: HeldWindow, t: int, k: int
@@ -286,11 +288,7 @@ def nothing_is_early(
     return False
 
 
-@wrong(
-    "REP-15",
-    replaces=FiringSchedule.is_early,
-    besides={FiringSchedule.instants_of: every_instant_of},
-)
+@wrong("REP-15", replaces=FiringSchedule.is_early, besides=EVERY)
 def each_element_is_early(
     right: Right, schedule: FiringSchedule, held: HeldWindow, t: int, k: int
 ) -> Any:
@@ -320,7 +318,7 @@ def early_are_more_than_the_count(
     "REP-15",
     replaces=FiringSchedule.is_early,
     half="whose border instant (REP-4) is a multiple",
-    besides={FiringSchedule.instants_of: every_instant_of},
+    besides=EVERY,
 )
 def a_period_is_of_instants(
     right: Right, schedule: FiringSchedule, held: HeldWindow, t: int, k: int
@@ -410,7 +408,7 @@ def what_had_expired_is_taken_back(
     return right(schedule, held, t, k)
 
 
-@wrong("REP-16", replaces=FiringSchedule.holds, half="Non-empty (REP-3) asks for one of these")
+@wrong("REP-16", replaces=FiringSchedule.holds, half="Non-empty (REP-3) asks", besides=EVERY)
 def non_empty_reads_the_whole_content(
     right: Right,
     schedule: FiringSchedule,

@@ -4,10 +4,12 @@ before it expired (WIN-22), sessions among them (WIN-23).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
-from operator import itemgetter
+from heapq import merge
+from itertools import chain, groupby
+from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
 from refengine.core import report
@@ -24,7 +26,10 @@ from refengine.core.schedule import (
 from refengine.core.values import Condition, SessionBorder
 from refengine.core.window import Content, borders, borders_of_window
 from refengine.model.elements import valid
-from refengine.model.errors import require
+from refengine.model.errors import Unsupported, require
+
+MOST_WINDOWS = 1_000_000  # that take in one element
+FEW_INSTANTS = 8  # that are listed; of more a window gives one after the other
 
 
 def schedule_of_one_key(planned: Plan, max_reports: int) -> Schedule:
@@ -44,7 +49,7 @@ class Shown(NamedTuple):
     is_revived: bool = False
 
 
-@dataclass
+@dataclass(eq=False, slots=True)
 class HeldWindow:
     """A window that is there, and what it holds.
 
@@ -60,9 +65,27 @@ class HeldWindow:
     shown: list[Shown] = field(default_factory=list)
 
     @property
+    def place(self) -> tuple[int, int]:
+        """Its place in the order of windows (REP-14)."""
+        return self.last, self.first
+
+    @property
     def shown_content(self) -> list[int]:
         """The elements that were shown, ascending."""
         return sorted(index for one in self.shown for index in one.content)
+
+
+def one_by_one(
+    window: HeldWindow, ranges: Sequence[range]
+) -> Iterator[tuple[int, HeldWindow, bool]]:
+    """Yield the instants of some ranges, each once, ascending, as candidates of a window."""
+    return ((t, window, False) for t, _ in groupby(merge(*ranges)))
+
+
+def order_of_candidates(candidate: tuple[int, HeldWindow, bool]) -> tuple[int, int, int]:
+    """Return the place of a candidate: by its instant, then the order of windows."""
+    t, window, _ = candidate
+    return t, window.last, window.first
 
 
 class FiringSchedule(Schedule):
@@ -74,7 +97,8 @@ class FiringSchedule(Schedule):
 
     def __init__(self, planned: Plan, max_reports: int = MAX_REPORTS) -> None:
         super().__init__(planned, max_reports)
-        self.windows: list[HeldWindow] = []  # in the order of their first instants
+        self.windows: list[HeldWindow] = []  # in the order of their last, then first instants
+        self.by_number: dict[int, HeldWindow] = {}  # those of them that have a number
         self.taken_in = 0  # the number of arrivals that windows have taken in, or refused
         self.watermark: int | None = None  # after these arrivals
 
@@ -138,11 +162,11 @@ class FiringSchedule(Schedule):
         for start, stop in zip(starts, [*starts[1:], interval.stop], strict=True):
             yield range(start, stop)
 
-    def take_in(self, t: int, k: int) -> list[HeldWindow]:
+    def take_in(self, t: int, k: int) -> Iterable[HeldWindow]:
         """WIN-22: Give the elements that are seen at t, before arrival k, to their windows. Return
         the windows that took one in.
         """
-        touched: list[HeldWindow] = []
+        touched: dict[HeldWindow, None] = {}
         (counts,) = self.planned.counts
         while self.taken_in < k:
             app = self.planned.arrivals[self.taken_in].app
@@ -152,8 +176,7 @@ class FiringSchedule(Schedule):
             if counts[self.taken_in + 1] > index:  # not of another key, and no punctuation
                 for window in self.windows_of(index):
                     window.content.append(index)
-                    if window not in touched:
-                        touched.append(window)
+                    touched[window] = None
             self.watermark = self.planned.own[self.taken_in]
             self.taken_in += 1
         return touched
@@ -167,6 +190,13 @@ class FiringSchedule(Schedule):
         frame = require(view.frame)
         lowest = max(frame.least, -((frame.last - first) // frame.slide))
         highest = (last - frame.first) // frame.slide
+        if highest - lowest >= MOST_WINDOWS:
+            count = highest - lowest + 1
+            raise Unsupported(
+                f"an element at {first} is in {count} windows, of which at most {MOST_WINDOWS} are "
+                "each reported on their own; write a larger slide, or reported_windows=active",
+                rule="REP-14",
+            )
         numbers = range(lowest, highest + 1)
         return [window for n in numbers if (window := self.numbered(n, first, last)) is not None]
 
@@ -174,21 +204,32 @@ class FiringSchedule(Schedule):
         """WIN-22: Return window n, which is made if it is not there; None if it has expired, or has
         no instant from `first` to `last`, since it is clipped (WIN-11).
         """
+        window = self.by_number.get(n) or self.without_elements(n)
+        if last < window.first or first > window.last or self.has_expired(window.last):
+            return None
+        return self.add(window)
+
+    def without_elements(self, n: int) -> HeldWindow:
+        """Return window n as it is before it takes in an element."""
         frame = require(self.planned.views[0].frame)
         begins = frame.first + n * frame.slide
         if frame.floor is not None:
             begins = max(begins, frame.floor)
-        ends = frame.last + n * frame.slide
-        if last < begins or first > ends or self.has_expired(ends):
-            return None
-        known = next((window for window in self.windows if window.number == n), None)
-        return known or self.add(HeldWindow(n, begins, ends))
+        return HeldWindow(n, begins, frame.last + n * frame.slide)
 
     def add(self, window: HeldWindow) -> HeldWindow:
-        """Add a window at its place, and return it."""
-        self.windows.append(window)
-        self.windows.sort(key=lambda each: (each.last, each.first))
+        """Add a window at its place, unless it is there, and return it."""
+        if window.number is None or window.number not in self.by_number:
+            insort(self.windows, window, key=attrgetter("place"))
+        if window.number is not None:
+            self.by_number[window.number] = window
         return window
+
+    def is_there(self, window: HeldWindow) -> bool:
+        """Return whether a window is still there: a session may have become part of another."""
+        place = bisect_left(self.windows, window.place, key=attrgetter("place"))
+        end = bisect_right(self.windows, window.place, key=attrgetter("place"))
+        return window in self.windows[place:end]
 
     def session_of(self, first: int, last: int) -> list[HeldWindow]:
         """WIN-23: Return the session that an element joins, of which `first` and `last` are the
@@ -197,9 +238,11 @@ class FiringSchedule(Schedule):
         """
         gap = require(self.planned.views[0].spec.size)
         can_join = self.planned.semantics.expired_session.is_joined
+        place = bisect_left(self.windows, first - 1, key=attrgetter("last"))  # others ended before
+        later = self.windows[place:]
         near = [
             session
-            for session in self.windows
+            for session in later
             if self.is_near(session, first, last)
             and (can_join or not self.has_expired(session.last))
         ]
@@ -214,7 +257,7 @@ class FiringSchedule(Schedule):
             session.shown += [
                 one._replace(is_revived=one.is_revived or had_expired) for one in other.shown
             ]
-            self.windows.remove(other)
+        self.windows[place:] = [other for other in later if other not in near]
         session.content.sort()
         session.shown.sort()
         return [self.add(session)]
@@ -249,90 +292,120 @@ class FiringSchedule(Schedule):
             if self.planned.semantics.expired_session.is_joined:
                 return
         is_window = self.planned.semantics.late_for.is_window
-        self.windows = [
-            window
-            for window in self.windows
-            if window.last + longer >= own or (is_window and not self.has_expired(window.last))
-        ]
+
+        def is_needed(window: HeldWindow) -> bool:
+            can_take_in = is_window and not self.has_expired(window.last)
+            return window.last + longer >= own or can_take_in
+
+        count = bisect_left(self.windows, True, key=is_needed)
+        for window in self.windows[:count]:
+            if window.number is not None:
+                del self.by_number[window.number]
+        del self.windows[:count]
 
     # When they are reported: REP-14, REP-15
 
     def candidates(
-        self, k: int, interval: range, stretch: range, touched: list[HeldWindow]
-    ) -> Iterable[tuple[int, HeldWindow, bool]]:
-        """Return the instants of a stretch at which a window may be reported, each with the window
+        self, k: int, interval: range, stretch: range, touched: Iterable[HeldWindow]
+    ) -> Iterator[tuple[int, HeldWindow, bool]]:
+        """Yield the instants of a stretch at which a window may be reported, each with the window
         and whether it has closed and taken in a late element, in the order of the instants, and at
-        an instant of the windows.
+        an instant of the windows. They are drawn one by one, since there may be very many.
         """
-        found: list[tuple[int, HeldWindow, bool]] = []
-        if all(condition.is_on_instants for condition in self.planned.semantics.report):
-            self.add_windows_without_elements(stretch, self.planned.own[k])
-        for window in self.windows:
-            if window.last < self.start:
-                continue  # it ended before s0
-            if window.last < interval.start and window in touched:
-                found.append((stretch.start, window, True))
-            elif window.last >= stretch.start:
-                found += [(t, window, False) for t in self.instants_of(window, stretch, k)]
-        return sorted(found, key=lambda each: each[0])
+        late = [each for each in touched if self.start <= each.last < interval.start]
+        for window in sorted(filter(self.is_there, late), key=attrgetter("place")):
+            yield stretch.start, window, True
+        begin = bisect_left(self.windows, max(stretch.start, self.start), key=attrgetter("last"))
+        few: list[tuple[int, HeldWindow, bool]] = []
+        many: list[Iterator[tuple[int, HeldWindow, bool]]] = []
+        for window in self.windows[begin:]:
+            ranges = self.instants_of(window, stretch)
+            if sum(map(len, (each[: FEW_INSTANTS + 1] for each in ranges))) <= FEW_INSTANTS:
+                few += [(t, window, False) for t in sorted({*chain(*ranges)})]
+            else:
+                many.append(one_by_one(window, ranges))
+        few.sort(key=order_of_candidates)
+        empty = self.candidates_without_elements(k, stretch, {*self.by_number})
+        yield from merge(few, *many, empty, key=order_of_candidates)
 
-    def add_windows_without_elements(self, stretch: range, own: int) -> None:
-        """Add the windows that are reported at some instant of a stretch although they hold
-        nothing.
+    def candidates_without_elements(
+        self, k: int, stretch: range, known: Collection[int]
+    ) -> Iterator[tuple[int, HeldWindow, bool]]:
+        """Yield the windows that are reported in a stretch although they hold nothing, but for
+        those of the numbers that are `known`. They are kept only where it matters that they were
+        reported: if that is taken back.
         """
-        view = self.planned.views[0]
-        frame = require(view.frame)
-        if view.spec.kind is WindowKind.SESSION:
-            return
-        known = {window.number for window in self.windows}
-        numbers: Iterable[int]
-        if Condition.ARRIVAL in self.planned.semantics.report:
-            came = [one.own for one in self.report_state.arrived if one.own in stretch]
-            stretch = range(came[0], came[-1] + 1) if came else range(0)
-        if Condition.CLOSE in self.planned.semantics.report:
-            closing = report.timely_instants(self.planned.semantics, view, stretch, own)
-            numbers = ((t - frame.last) // frame.slide for t in closing)
-        elif not stretch:
-            return
-        else:
-            numbers = self.numbers_open(stretch)
-        for n in numbers:
-            if n not in known:
-                first = frame.first + n * frame.slide
-                if frame.floor is not None:
-                    first = max(first, frame.floor)
-                self.add(HeldWindow(n, first, frame.last + n * frame.slide))
-
-    def numbers_open(self, stretch: range) -> range:
-        """Return the numbers of the windows that are open at some instant of a stretch."""
-        frame = require(self.planned.views[0].frame)
-        lowest = max(frame.least, -((frame.last - stretch.start) // frame.slide))
-        newest = stretch.stop - 1 + (self.planned.semantics.watermark_delay or 0)
-        return range(lowest, (newest - frame.first) // frame.slide + 1)
-
-    def instants_of(self, window: HeldWindow, stretch: range, k: int) -> Iterable[int]:
-        """Return the instants of a stretch at which a window that is open may be reported."""
         semantics = self.planned.semantics
         view = self.planned.views[0]
+        if view.spec.kind is WindowKind.SESSION:
+            return
+        if not all(condition.is_on_instants for condition in semantics.report):
+            return
+        is_taken_back = semantics.panes.takes_back(None, None)
+        timely: Iterable[int] = report.timely_instants(
+            semantics, view, stretch, self.planned.own[k]
+        )
+        if Condition.ARRIVAL in semantics.report:
+            timely = [t for t in self.instants_of_arrivals(stretch) if t in timely]
+        for t in timely:
+            for n in self.numbers_reported(t):
+                if n not in known:
+                    window = self.by_number.get(n) or self.without_elements(n)
+                    yield t, self.add(window) if is_taken_back else window, False
+
+    def numbers_reported(self, t: int) -> range:
+        """Return the numbers of the windows for which the conditions on the instant hold at t: of
+        the one that closes there, or of those that are open.
+        """
+        frame = require(self.planned.views[0].frame)
+        if Condition.CLOSE in self.planned.semantics.report:
+            n = (t - frame.last) // frame.slide
+            return range(n, n + 1)
+        lowest = max(frame.least, -((frame.last - t) // frame.slide))
+        newest = t + (self.planned.semantics.watermark_delay or 0)
+        if frame.floor is not None and newest < frame.floor:
+            return range(0)
+        return range(lowest, (newest - frame.first) // frame.slide + 1)
+
+    def instants_of(self, window: HeldWindow, stretch: range) -> list[range]:
+        """Return the instants of a stretch at which a window that is open may be reported: early,
+        or because all conditions hold.
+        """
+        semantics = self.planned.semantics
         begins = window.first - (semantics.watermark_delay or 0)
         span = range(max(stretch.start, begins), min(stretch.stop, window.last + 1))
         if not span:
-            return ()
-        found = set()
-        if semantics.early_count is not None or Condition.CHANGE in semantics.report:
-            found.add(span.start)
-        if semantics.early_period is not None:
-            high = borders(semantics.closure)[1]
-            found.update(report.progression(high, semantics.early_period, span))
+            return []
         if Condition.ARRIVAL in semantics.report:
-            found.update(one.own for one in self.report_state.arrived if one.own in span)
-        elif Condition.CLOSE in semantics.report:
-            found.update({window.last} & {*span[-1:]})
-        elif Condition.PERIODIC in semantics.report:
-            found.update(report.periodic_instants(semantics, view, span))
-        elif Condition.CHANGE not in semantics.report:
-            found.update(span)
+            found = [range(t, t + 1) for t in self.instants_of_arrivals(span)]
+        else:
+            found = [self.timely_instants_of(window, span)]
+        if semantics.early_count is not None:
+            found.append(span[:1])
+        if semantics.early_period is not None and window.content:
+            high = borders(semantics.closure)[1]
+            found.append(report.progression(high, semantics.early_period, span))
         return found
+
+    def instants_of_arrivals(self, span: range) -> list[int]:
+        """REP-13: Return the instants of a span at which an arrival came that is to be reported."""
+        owns = (one.own for one in self.report_state.arrived)
+        return [*dict.fromkeys(own for own in owns if own in span)]
+
+    def timely_instants_of(self, window: HeldWindow, span: range) -> range:
+        """Return the instants of a span at which the conditions on the instant may hold for an open
+        window; the first one alone, where the conditions on the content hold there or nowhere.
+        """
+        semantics = self.planned.semantics
+        found = span
+        if Condition.CLOSE in semantics.report:
+            found = span[-1:] if span[-1] == window.last else range(0)
+        elif Condition.PERIODIC in semantics.report:
+            found = report.periodic_instants(semantics, self.planned.views[0], span)
+        is_once = Condition.CHANGE in semantics.report
+        if Condition.NON_EMPTY in semantics.report:
+            is_once = is_once or semantics.panes.is_new_elements or not window.content
+        return found[:1] if is_once else found
 
     def fires(self, window: HeldWindow, t: int, k: int, is_late: bool) -> bool:
         """REP-14: Return whether all conditions hold for a window at t. `is_late` is whether it has

@@ -210,7 +210,7 @@ def notes_on_hidden_ranges(planned: Plan) -> Iterator[str]:
         first = first_shown(view)
         if first is None or not view.elements:
             continue
-        enters = view.elements[0].app + view.spec.lag
+        enters = require(view.t1) + view.spec.lag
         if enters >= first:
             continue
         slide = require(view.frame).slide

@@ -155,7 +155,7 @@ def _first_value(planned: engine.Plan, latest_with_all_windows: int) -> int:
     exist.
     """
     cycle = cycle_of_windows(planned)
-    first = latest_with_all_windows - cycle + 1
+    first = latest_with_all_windows - cycle + 1 - _earliest_before_close(planned.semantics)
     closure = planned.semantics.closure
     is_lost = closure is not None and not closure.has_lower_border
     if is_lost and any(view.spec.kind is WindowKind.LANDMARK for view in planned.views):
@@ -165,6 +165,16 @@ def _first_value(planned: engine.Plan, latest_with_all_windows: int) -> int:
     if compares_times_with_tuples(planned) and planned.arrivals:
         first = min(first, min(element.app for element in planned.arrivals) - cycle)
     return first
+
+
+def _earliest_before_close(semantics: Semantics) -> int:
+    """Return how long before its first instant a window may be reported: by the delay of the
+    watermark, unless it is reported when it closes alone (REP-14). A later s0 would lose reports.
+    """
+    is_early = semantics.early_count is not None or semantics.early_period is not None
+    if Condition.CLOSE in semantics.report and not is_early:
+        return 0
+    return semantics.watermark_delay or 0
 
 
 def cycle_of_windows(planned: engine.Plan) -> int:

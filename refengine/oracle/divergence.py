@@ -150,11 +150,14 @@ def _can_name_slips(
     recorded: RecordingToJudge, semantics: Semantics, reports: Sequence[engine.Report]
 ) -> bool:
     """Whether ORA-12 applies: one time window with borders that closes, without static data, and a
-    body whose rows each rest on elements.
+    body whose rows each rest on elements. Each window must have one report: neither a key has
+    windows of its own, nor is one reported again.
     """
     query = recorded.query
     return (
         _is_one_time_window(query)
+        and not query.windows[0].is_keyed
+        and len({report.window for report in reports}) == len(reports)
         and not recorded.static
         and Condition.CLOSE in semantics.report
         and derivations.projects(query.body)
@@ -192,12 +195,12 @@ class _Slips:
 
         `completions` are the rows, each with the time of the element that completes it.
         """
-        content = self.reports[index].contents[0]
+        times = [element.app for element in self.reports[index].contents[0]]
         borders = require(self.reports[index].window)
         for line, at in completions:
             on_border = at in borders
-            is_first = at == content[0].app
-            is_last = at == content[-1].app
+            is_first = at == min(times)
+            is_last = at == max(times)
             if not (on_border or is_first or is_last):
                 continue
             fate = self._fate_of(index, line, on_border or is_first, on_border or is_last)

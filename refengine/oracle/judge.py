@@ -49,7 +49,7 @@ class WrongBorders:
 
     `number` is the answer's place in the recording, from 1. It is paired with a report, of which
     `evaluation` is the instant and `expected` the window (None: it has none). `stated` is the
-    window that the engine states.
+    window that the engine states, with its borders by the closure of the semantics.
     """
 
     number: int
@@ -424,6 +424,6 @@ def find_wrong_windows(recorded: RecordingToJudge, winner: Trial) -> tuple[Wrong
     wrong = []
     for index, report in enumerate(alignment.beside):
         if not recorded.is_about(index, report.window, closure):
-            stated = require(recorded.windows[index])
+            stated = require(recorded.stated_borders(index, closure))
             wrong.append(WrongBorders(index + 1, report.evaluation, report.window, stated))
     return tuple(wrong)

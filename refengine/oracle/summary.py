@@ -32,7 +32,7 @@ def explain_verdict(judgement: Judgement) -> str:
     diverges first, and what it rests on.
     """
     trial = judgement.trial
-    lines = [f"{outcome(judgement)}: {_assignment(trial, judgement.passed)}"]
+    lines = [f"{outcome(judgement)}: {_assignment(judgement, trial)}"]
     if trial is not None and not judgement.passed:
         lines += [f"  wrong window of answer {wrong.number}: expected "
                   f"{_window(wrong.expected, trial.semantics)}, the engine says "
@@ -57,13 +57,15 @@ def outcome(judgement: Judgement) -> str:
     return "pass" if judgement.passed else "fail"
 
 
-def _assignment(trial: Trial | None, passed: bool) -> str:
+def _assignment(judgement: Judgement, trial: Trial | None) -> str:
     """Return the assignment that a verdict names, in words."""
     if trial is None:
         return "there is no assignment to try"
     named = f"t0={trial.semantics.t0}{trial.t0_class.others_in_words()}"
-    if passed:
+    if judgement.passed:
         return f"with {named}"
+    if judgement.is_right_but_for_windows:
+        return f"with {named} the relations are right, and the stated windows are not"
     return f"no assignment gives these relations; the nearest has {named}"
 
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_enumeration import Case, divergence, draw_case_of_each_window, enumerated
 
-from refengine import Engine, evaluate, from_table, profile, stream
+from refengine import Engine, Query, evaluate, from_table, profile, stream
 from refengine.core import engine
 from refengine.core.profile import OneOf, Profile
 from refengine.core.query import WindowKind
@@ -31,7 +31,7 @@ from refengine.core.values import (
 from refengine.incremental.arrival_buffer import plan_streamed
 from refengine.incremental.engine import evaluate_incrementally
 from refengine.incremental.parts import evaluate_in_parts
-from refengine.model.errors import InvalidSemantics, RefengineError, Unsupported
+from refengine.model.errors import InvalidSemantics, RefengineError, TooManyReports, Unsupported
 from refengine.oracle.judge import judge
 
 pytestmark = pytest.mark.xdist_group("each window")
@@ -499,3 +499,85 @@ def test_a_session_that_ends_before_s0_is_not_reported():
         ((9, 12), [9], False),
         ((30, 33), [30], False),
     ]
+
+
+GAP = 2**49  # more instants than can be listed
+LATE_WINDOWS = {
+    "late_for": "window",
+    "watermark": "greatest",
+    "watermark_delay": 0,
+    "expiry_rule": "reached",
+    "allowed_lateness": 0,
+}
+UNIT = {"stream": "s", "kind": "time", "size": 1, "slide": 1}
+LONG = {"stream": "s", "kind": "session", "size": 2 * GAP}
+
+
+@pytest.mark.parametrize(
+    ("window", "fields"),
+    [
+        (UNIT, {"report": "window-close"}),
+        (UNIT, {"report": "periodic", "period": 1, "anchor": 0}),
+        (UNIT, {"report": "window-close", "panes": "retracting", **LATE_WINDOWS}),
+        (LONG, {"early_period": 1}),
+        (LONG, {"report": "non-empty"}),
+        (LONG, {"report": "non-empty,periodic", "period": 1, "anchor": 0}),
+    ],
+)
+def test_a_long_gap_is_one_error(window, fields):
+    """ENG-3: Each instant between two elements gives a report."""
+    query = from_table({"body": "ASK {}", "windows": [window]})
+    streams = {"s": stream([(TRIPLE, 0), (TRIPLE, GAP)])}
+    with pytest.raises(TooManyReports, match="between element 1 at 0 and element 2"):
+        list(evaluate(query, streams, of(**fields), max_reports=100))
+
+
+@pytest.mark.parametrize(
+    ("window", "fields", "reports"),
+    [
+        # the pane is empty once it has been shown; with the second element it is not, at GAP
+        (LONG, {"report": "non-empty", "panes": "discarding"}, [0, GAP]),
+        # changed at the first beat of the gap alone, and at the second element
+        (
+            LONG,
+            {"report": "content-change,periodic", "period": 1, "anchor": 0},
+            [0, GAP],
+        ),
+        # two beats, each with the one window that is open: [0, 1) and [GAP / 2, GAP / 2 + 1)
+        (
+            UNIT,
+            {"report": "periodic", "period": GAP // 2, "anchor": 1, "horizon": "none"},
+            [0, GAP // 2],
+        ),
+    ],
+)
+def test_a_long_gap_with_few_reports(window, fields, reports):
+    """ENG-2: No instant is visited at which nothing is reported."""
+    query = from_table({"body": "ASK {}", "windows": [window]})
+    streams = {"s": stream([(TRIPLE, 0), (TRIPLE, GAP)])}
+    found = evaluate(query, streams, of(**fields), max_reports=100)
+    assert [report.evaluation for report in found] == reports
+
+
+def test_many_windows_and_sessions():
+    """A thousand windows hold each element, and ten thousand sessions can be joined for ever: both
+    take seconds, and would take hours if each window were looked for among all others. An element
+    that is in too many is one error (REP-14).
+    """
+    wide = {"stream": "s", "kind": "time", "size": 1000, "slide": 1}
+    elements = [(TRIPLE, time) for time in range(100)]
+    query = from_table({"body": "ASK {}", "windows": [wide]})
+    semantics = of(t0=-1000)
+    assert sum(1 for _ in engine.evaluations(plan_of(query, elements, semantics))) == 1099
+    query = from_table({"body": "ASK {}", "windows": [SESSION]})
+    elements = [(TRIPLE, 10 * number) for number in range(10_000)]
+    semantics = of(expired_session="joined", **LATE_WINDOWS)
+    assert sum(1 for _ in engine.evaluations(plan_of(query, elements, semantics))) == 10_000
+    query = from_table({"body": "ASK {}", "windows": [wide | {"size": 2**62}]})
+    with pytest.raises(Unsupported, match="REP-14: an element at 0 is in 4611686018427387904 wind"):
+        list(engine.evaluations(plan_of(query, [(TRIPLE, 0)], of(t0=-(2**62)))))
+
+
+def plan_of(query: Query, elements: list[tuple], semantics: Semantics) -> engine.Plan:
+    """The plan of a query over one stream."""
+    return engine.plan(query, {"s": stream(elements)}, semantics)

@@ -48,6 +48,13 @@ def test_a_lag_is_explained():
     assert lag.strip() == "It has a lag: its borders and its content lie 600 units back (WIN-20)."
 
 
+def test_a_window_for_each_key_is_said_to_be_one():
+    """WIN-24: Of another kind than partition."""
+    window = Window("s", WindowKind.SESSION, 300, by=("subject", "urn:p"))
+    _, _, keys, *_ = explain(Query((window,), Body("ASK { ?x ?p ?y }")))
+    assert keys.strip() == "It stands for one window for each key, by subject, urn:p (WIN-24)."
+
+
 def test_what_a_query_says_and_what_it_leaves_open():
     named = Window("s", WindowKind.TIME, 10, 10, name="urn:w", triggers=True)
     body = Body("SELECT ?x FROM <urn:g> FROM NAMED <urn:h> { GRAPH <urn:w> { ?x ?p ?y } }")

@@ -353,3 +353,15 @@ def test_a_configurable_engine_is_sent_no_time():
 
 def test_an_instant_is_one_plus_a_multiple():
     assert Heartbeat(10).instants(-25, 15) == [-19, 11]
+
+
+def test_time_goes_on_until_a_session_is_over():
+    """WIN-23: A session is over 5,000 ms after its last element: after the one at 0, and after the
+    last one, at 20,000.
+    """
+    session = {"stream": "s", "kind": "session", "size": 5000}
+    question = question_of([session], s=stream([(TRIPLE, 0), (TRIPLE, 20_000)]))
+    tested = engine_with(1, reported_windows="every", t0=0)
+    sent = [at for command, at in commands_sent(tested, question) if command == "advance"]
+    assert {5000, 5001, 25_000, 25_001} <= {*sent}
+    assert sent[-1] == 25_001

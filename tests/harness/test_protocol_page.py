@@ -17,8 +17,9 @@ from conformance.harness import engine_file
 from conformance.harness.engine_file import read_engine_file
 from conformance.harness.play import Declined, EngineQuery, commands, play_commands
 from conformance.schemas import problems
+from conformance.suite.exchange import prepare_question
 from conformance.verdict.rules import is_of_engines
-from refengine import Element, Stream, evaluate, from_table, profile
+from refengine import Element, Question, Stream, evaluate, from_table, profile
 from refengine.core.semantics import Semantics
 from refengine.model.errors import InvalidSemantics
 from refengine.model.terms import Term
@@ -295,3 +296,23 @@ def test_elements_of_one_instant_come_by_their_arrival_and_then_by_the_order_of_
         if command == "push"
     ]
     assert sent == [("b", 1), ("a", 1), ("b", 2), ("a", 2)]
+
+
+def test_elements_of_several_streams_come_by_sys_where_no_element_is_late():
+    """MOD-5: The element at 5 arrives after the one at 10, of another stream, and before 12."""
+    windows = [{"stream": name, "kind": "time", "size": 10, "slide": 10} for name in ("b", "a")]
+    table = {"windows": windows, "body": "SELECT * { ?x ?p ?y }"}
+    query = from_table(table)
+    streams = {
+        "a": Stream((Element(frozenset(), 10, 1), Element(frozenset(), 12, 3))),
+        "b": Stream((Element(frozenset(), 5, 2),)),
+    }
+    claimed = profile("csparql").but(t0=0, late_for="nothing", report="content-change")
+    tested = engine_file.Engine("mine", "Mine", ("engine",), "table", profile=claimed)
+    prepared = prepare_question(tested, Question(query, streams), table)
+    sent = EngineQuery(query, "", "table", claimed.semantics())
+    for every in (prepared.commands(), commands(sent, streams)):
+        assert [fields["at"] for command, fields in every if command == "push"] == [10, 5, 12]
+    in_time = EngineQuery(query, "", "table", claimed.but(late_for="stream").semantics())
+    every = commands(in_time, streams)
+    assert [fields["at"] for command, fields in every if command == "push"] == [5, 10, 12]

@@ -8,7 +8,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import pairwise
 from typing import NamedTuple
 
 from refengine.core import engine, r2s, tick, window
@@ -56,27 +55,33 @@ def order_matters(planned: engine.Plan) -> bool:
     """ORA-4: whether the arrival order of simultaneous elements can matter.
 
     It cannot where no elements are simultaneous, nor, if no elements are consumed, where windows
-    over application time are evaluated at complete instants alone: under window close, under the
-    time tick, and where windows [o, c) are to be passed (there an arrival's own instant is one
-    earlier, TICK-6), and where all windows have a lag. Window close beside content change against
-    the instant before does see incomplete instants.
+    without a key over application time are evaluated at complete instants alone: under window
+    close, under the time tick, and where windows [o, c) are to be passed (there an arrival's own
+    instant is one earlier, TICK-6), and where all windows have a lag. Window close beside content
+    change against the instant before, or beside an early count, does see incomplete instants, and
+    a session shows elements ahead of its instant (WIN-23). Elements that come after later ones are
+    seen by themselves (MOD-5), and reports of keys are in the order of their first elements
+    (WIN-24).
     """
     semantics = planned.semantics
-    is_simultaneous = any(one.app == other.app for one, other in pairwise(planned.arrivals))
-    if not is_simultaneous:
+    times = [arrival.app for arrival in planned.arrivals]
+    if len({*times}) == len(times):
         return False
-    if any(view.spec.kind in BY_ARRIVAL for view in planned.views):
+    if any(view.spec.kind in BY_ARRIVAL or view.spec.is_keyed for view in planned.views):
         return True
-    if semantics.is_consuming:
+    if semantics.is_consuming or times != sorted(times):
         return True
-    if semantics.tick.is_by_time or tick.shift_of_own_instants(semantics) < 0:
+    is_session = planned.views[0].spec.kind is WindowKind.SESSION
+    is_passed = tick.shift_of_own_instants(semantics) < 0
+    if semantics.tick.is_by_time or (is_passed and not is_session):
         return False
     if all(view.spec.lag for view in planned.views):
         return False
     looks_back = (
         Condition.CHANGE in semantics.report and not semantics.change_baseline.is_of_last_report
     )
-    return Condition.CLOSE not in semantics.report or looks_back
+    is_early = semantics.early_count is not None
+    return Condition.CLOSE not in semantics.report or looks_back or is_early
 
 
 def search_orders(
@@ -183,6 +188,9 @@ def find_obstacle(question: Question, planned: engine.Plan) -> str | None:
     looks_back = Condition.CLOSE in semantics.report
     compares_graphs = Condition.CHANGE in semantics.report and semantics.change_scope.reads_graphs
     reasons = [
+        (semantics.reported_windows.is_each, "windows that are each reported on their own"),
+        (view.spec.is_keyed, "a window with a key"),
+        (not view.is_in_order, f"late_for={semantics.late_for}"),
         (has_several_graphs, "several windows, a named one, or static data"),
         (bool(planned.late), "elements dropped as late"),
         (view.spec.kind in BY_ARRIVAL, f"windows of kind {view.spec.kind}"),
@@ -194,9 +202,6 @@ def find_obstacle(question: Question, planned: engine.Plan) -> str | None:
         (semantics.base is not None and semantics.base.may_be_older, f"base={semantics.base}"),
         (semantics.empty.reads_last_output, f"empty={semantics.empty}"),
         (semantics.is_consuming, f"consumption={semantics.consumption}"),
-        (semantics.reported_windows.is_each, "windows that are each reported on their own"),
-        (view.spec.is_keyed, "a window with a key"),
-        (not view.is_in_order, f"late_for={semantics.late_for}"),
         (question.query.body.makes_blanks, "a body that makes blank nodes"),
     ]
     return next((reason for is_obstacle, reason in reasons if is_obstacle), None)
