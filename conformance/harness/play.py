@@ -195,8 +195,8 @@ def check_result(reply: Mapping[str, Any], command: str, reports: int) -> None:
 
 def _pushes(engine_query: EngineQuery, streams: Mapping[str, Stream]) -> Iterator[Command]:
     """Yield the elements of all streams in the order of their arrival: the order of a stream is its
-    own, and several are merged by ENG-5; by t_sys alone if the query `is_by_sys`. Streams that the query
-    does not name are pushed, too: the engine must not see them in its windows (QRY-4).
+    own, and several are merged by ENG-5; by t_sys alone if the query `is_by_sys`. Streams that the
+    query does not name are pushed, too: the engine must not see them in its windows (QRY-4).
     """
     windows = [window.stream for window in engine_query.query.windows]
     order = {name: number for number, name in enumerate(dict.fromkeys([*windows, *streams]))}
