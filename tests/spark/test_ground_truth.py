@@ -115,6 +115,8 @@ def test_parts_of_blocks_are_the_whole(trial):
     alone that the query can read.
     """
     query, streams, semantics, _, cuts = trial
+    if semantics.late_for.keeps_arrival_order or semantics.panes.takes_back((0, 0), (0, 1)):
+        return  # refused: test_truth_query
     truth_query = TruthQuery(query, semantics)
     full = {  # an element without triples is no row
         name: replace_elements(elements, lambda element: element if element.graph else None)
