@@ -245,8 +245,7 @@ WRONG_FIRINGS = [
     WrongFiring("REP-13.1", "is_about (fst v) p && (late", "(late", "Arriving.v"),
     WrongFiring("REP-13.2", "snd v && is_open f t h", "is_open f t h", "Arriving.v"),
     WrongFiring("REP-13.3", "ts ++ if is_left then [now] else []", "ts", "Arriving.v"),
-    WrongFiring("ENG-1.1", "| _, Session => [e + size w - 1]", "", "Arriving.v"),
-    WrongFiring("ENG-1.2", "if is_keyed w then map", "if false then map", "Arriving.v"),
+    WrongFiring("ENG-1", "| _, Session => [e + size w - 1]", "", "Arriving.v"),
 ]
 
 
