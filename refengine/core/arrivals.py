@@ -217,6 +217,8 @@ def why_whole_streams(query: Query, semantics: Semantics) -> str:
         return "for a window with a key"
     if semantics.late_for.keeps_arrival_order:
         return f"under late_for={semantics.late_for}"
+    if needs_last_element(semantics):
+        return f"under offset={semantics.offset}"
     return ""
 
 
@@ -238,12 +240,16 @@ def pair(before: Element | None, element: Element) -> list[Element]:
     return [before, element]
 
 
-def refuse_needed_end(semantics: Semantics, rule: str) -> None:
-    """ENG-6, ENG-8: Refuse windows that lie where the last element says. Raises Unsupported."""
-    offset = semantics.offset
-    if isinstance(offset, Offset) and offset.needs_last_element:
-        reason = f"offset={offset} needs the last element, so streams are needed whole"
-        raise Unsupported(reason, rule=rule, place="offset")
+def needs_last_element(semantics: Semantics) -> bool:
+    """WIN-10: Return whether windows lie where the last element says."""
+    return isinstance(semantics.offset, Offset) and semantics.offset.needs_last_element
+
+
+def refuse_needed_end(semantics: Semantics) -> None:
+    """ENG-6: Refuse windows that lie where the last element says. Raises Unsupported."""
+    if needs_last_element(semantics):
+        reason = f"offset={semantics.offset} needs the last element, so streams are needed whole"
+        raise Unsupported(reason, rule="ENG-6", place="offset")
 
 
 class Arrivals:
@@ -257,7 +263,6 @@ class Arrivals:
         declared = list(streams)
         specs = [view.spec for view in plan_without_elements(query, declared, semantics).views]
         refuse_whole_streams(query, semantics)
-        refuse_needed_end(semantics, "ENG-8")
         self.semantics = semantics
         self.declared = declared
         self.specs = specs

@@ -178,7 +178,7 @@ def _streamed_window(query: Query, semantics: Semantics) -> Window:
             rule="ENG-6",
             place="allowed_lateness",
         )
-    refuse_needed_end(semantics, "ENG-6")
+    refuse_needed_end(semantics)
     (spec,) = query.windows
     if spec.by or spec.unit is Unit.TRIPLES:
         raise Unsupported(

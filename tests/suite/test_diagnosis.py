@@ -208,12 +208,13 @@ def test_two_changes_of_which_neither_explains_much_alone_are_found_as_a_pair() 
 
 
 def test_an_integer_for_t0_and_a_habit_are_found_as_a_pair() -> None:
+    """To lose the elements on borders is to have the closure ()."""
     lost = next(one for one in HABITS if one.name == "elements on any border are lost")
     diagnosis = diagnosis_of(FieldChange("t0", 3), wrong_engine=lost)
     assert diagnosis is not None
-    integer, habit = diagnosis.causes
+    integer, closure = diagnosis.causes
     assert integer.deviation.fields == {"t0": 3}
-    assert lost.full_name in habit.text
+    assert closure.deviation.fields == {"closure": "()"}
     assert not diagnosis.unexplained
 
 
