@@ -82,6 +82,8 @@ def _window(
     own: int,
 ) -> Iterator[str]:
     kind = view.spec.kind
+    if held.key:
+        yield f"WIN-24 it is the window of the key {' '.join(held.key)}"
     if semantics.reported_windows.is_each:
         yield from _window_alone(semantics, view, held, borders)
         return
@@ -118,8 +120,6 @@ def _window_alone(
     elif borders:
         left, right = semantics.closure or "[]"
         yield f"WIN-3 the window is number {held.n}, {left}{borders[0]}, {borders[1]}{right}"
-    if held.key:
-        yield f"WIN-24 it is the window of the key {' '.join(held.key)}"
     named = ", ".join(sorted(semantics.report))
     yield f"REP-14 it is reported on its own, by {named}, or early"
     yield f"REP-16 its {semantics.panes} pane is {_content(view, held.content)}"

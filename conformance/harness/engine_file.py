@@ -57,7 +57,9 @@ AS_THEY_ARE = (
 )
 # keys of `limits` in an engine's file -> fields of Limits
 LIMITS = {"start": "start_seconds", "reply": "reply_seconds", "whole": "case_seconds"}
-LAG = "lag"  # in the list of the kinds of windows, for those that may have a lag
+# in the list of the kinds of windows, for windows that may have a lag, and for windows of each key
+LAG = "lag"
+KEYS = "keys"
 PLACES = {"python": sys.executable, "adapters": str(ADAPTERS), "engines": str(FILES)}
 
 
@@ -97,8 +99,8 @@ class Engine(StartableEngine):
 
     What it claims: `profile` is the semantics that it sets out to have; an engine without a profile
     is sent its semantics with each query. `kinds` and `forms` are the windows and query forms that
-    it has, `has_lag` says whether its windows may have a lag, and `deviations` what it is known to
-    do otherwise.
+    it has, `has_lag` says whether its windows may have a lag, `has_keys` whether a window may stand
+    for one of each key (WIN-24), and `deviations` what it is known to do otherwise.
 
     How it is tested: `suites` are the suites that it is held to. `processes` is how many processes
     ask it side by side, unless the user says otherwise. `window_closure` says which borders belong
@@ -116,6 +118,7 @@ class Engine(StartableEngine):
     profile: Profile | None = None
     kinds: frozenset[WindowKind] = frozenset(WindowKind)
     has_lag: bool = True
+    has_keys: bool = False
     forms: frozenset[Form] = frozenset(Form)
     deviations: tuple[Deviation, ...] = ()
     suites: tuple[str, ...] = ("corpus",)
@@ -160,6 +163,12 @@ class Engine(StartableEngine):
             if window.lag and not self.has_lag:
                 raise Unrenderable(
                     f"{self.title} has no windows with a lag",
+                    rule="DIA-6",
+                    place=f"window on {window.stream!r}",
+                )
+            if window.is_keyed and not (self.has_keys or self.is_configurable):
+                raise Unrenderable(
+                    f"{self.title} has no windows of each key",
                     rule="DIA-6",
                     place=f"window on {window.stream!r}",
                 )
@@ -272,8 +281,9 @@ def _read_capabilities(capabilities: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields that say which windows and bodies the engine can be asked about."""
     fields: dict[str, Any] = {}
     if "kinds" in capabilities:
-        fields["kinds"] = frozenset(map(WindowKind, {*capabilities["kinds"]} - {LAG}))
+        fields["kinds"] = frozenset(map(WindowKind, {*capabilities["kinds"]} - {LAG, KEYS}))
         fields["has_lag"] = LAG in capabilities["kinds"]
+        fields["has_keys"] = KEYS in capabilities["kinds"]
     if "forms" in capabilities:
         fields["forms"] = frozenset(map(Form, capabilities["forms"]))
     return fields

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from refengine import dialects, incremental
 from refengine.core import engine
+from refengine.core.arrivals import why_whole_streams
 from refengine.core.engine import Report
 from refengine.core.plan import check_query
 from refengine.core.query import Query, from_table
@@ -30,7 +31,7 @@ WAYS = ("definition", "incremental")  # how answers are found
 
 class GrowingStreams:
     """Evaluates all elements so far anew at each push, where elements cannot be pushed one by one
-    (ENG-8): where every window is reported on its own.
+    (ENG-8), such as where every window is reported on its own.
     """
 
     def __init__(
@@ -50,10 +51,11 @@ class GrowingStreams:
         self.static = static
         self.evaluate = engine.evaluate if definition else incremental.evaluate
         self.reported = 0
-        # no later element changes where windows begin, or comes before one that is there
-        self.reports_early = isinstance(semantics.t0, int) and (
-            semantics.late_for.is_window or semantics.allowed_lateness in ("reject", 0)
-        )
+        # no later element comes before one that is there, or changes where windows begin
+        if semantics.late_for.keeps_arrival_order:
+            self.reports_early = isinstance(semantics.t0, int)
+        else:
+            self.reports_early = semantics.allowed_lateness in ("reject", 0)
 
     def push_element(self, stream: str, element: Element) -> Reports:
         """Return the reports that are complete when an element arrives."""
@@ -102,8 +104,7 @@ class Reference:
         if "semantics" in more:
             semantics = Semantics(**more["semantics"])
         is_defined = self.way == "definition"
-        is_each = semantics.reported_windows.is_each
-        make = GrowingStreams if is_each else Engine
+        make = GrowingStreams if why_whole_streams(parsed_query, semantics) else Engine
         self.engine: Engine | GrowingStreams = make(
             parsed_query, streams, semantics, static=statements, definition=is_defined
         )

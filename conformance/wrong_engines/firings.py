@@ -201,7 +201,7 @@ def only_the_first_open_window(
 def every_window_whatever_is_asked(
     right: Right, planned: Plan, max_reports: int = MAX_REPORTS
 ) -> Iterator[Iterator[Evaluation]]:
-    """Reports every window that is open, also where only the active one is asked for."""
+    """Reports every open window, also where only the active one is asked for."""
     if len(planned.views) == 1 and planned.views[0].spec.kind is WindowKind.TIME:
         return FiringSchedule(planned, max_reports).groups()
     found: Iterator[Iterator[Evaluation]] = right(planned, max_reports)
@@ -405,7 +405,7 @@ def the_same_borders_are_replaced(
 def what_had_expired_is_taken_back(
     right: Right, schedule: FiringSchedule, held: HeldWindow, t: int, k: int
 ) -> Any:
-    """Takes back what a session showed although it had expired when an element joined it."""
+    """Takes back what an expired session showed, once an element has joined it."""
     held.shown = [one._replace(is_revived=False) for one in held.shown]
     return right(schedule, held, t, k)
 

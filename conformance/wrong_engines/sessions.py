@@ -44,7 +44,7 @@ def a_session_grows_forwards_only(
 def sessions_never_become_one(
     right: Right, schedule: FiringSchedule, first: int, last: int
 ) -> list[HeldWindow]:
-    """Gives an element to the first session that is near it, and leaves the others apart."""
+    """Gives an element to the first session near it, and leaves the others apart."""
     near = [one for one in schedule.windows if schedule.is_near(one, first, last)]
     schedule.windows = [one for one in schedule.windows if one not in near[1:]]
     found: list[HeldWindow] = right(schedule, first, last)

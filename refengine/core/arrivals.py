@@ -207,16 +207,23 @@ def order_of_pushes(
     ]
 
 
+def why_whole_streams(query: Query, semantics: Semantics) -> str:
+    """ENG-8: Return what a query has that needs whole streams, or "" if its elements can be pushed
+    one by one.
+    """
+    if semantics.reported_windows.is_each:
+        return "where every window is reported"
+    if any(spec.is_keyed for spec in query.windows):
+        return "for a window with a key"
+    if semantics.late_for.keeps_arrival_order:
+        return f"under late_for={semantics.late_for}"
+    return ""
+
+
 def refuse_whole_streams(query: Query, semantics: Semantics) -> None:
     """ENG-8: Refuse a query of which whole streams are needed. Raises Unsupported."""
-    reason = None
-    if semantics.reported_windows.is_each:
-        reason = "where every window is reported"
-    elif any(spec.is_keyed for spec in query.windows):
-        reason = "for a window with a key"
-    elif semantics.late_for.keeps_arrival_order:
-        reason = f"under late_for={semantics.late_for}"
-    if reason is not None:
+    reason = why_whole_streams(query, semantics)
+    if reason:
         raise Unsupported(
             f"{reason}, elements are not pushed one by one; "
             "write evaluate(…), which takes whole streams",

@@ -712,7 +712,7 @@ def differences(
 
 @law(
     # of few elements, or of few reports, hardly anything goes
-    differences(least=4) | differences(least=4, report=OneOf(REPORTED_OFTEN)),
+    differences(least=8) | differences(least=8, report=OneOf(REPORTED_OFTEN)),
     wrong_engine("R2S-2", "every operator is rstream"),
     wrong_engine("R2S-2", "r2s over sets"),
     wrong_engine("R2S-4", "no base"),

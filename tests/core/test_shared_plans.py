@@ -20,6 +20,7 @@ from refengine.oracle import answers
 from refengine.oracle.answers import PLAN_FIELDS, SharedAnswers
 
 DRAWS = 200
+DRAWN = (draw_case, draw_case_of_each_window)
 NUMBERS = (0, 1, 3, 50)
 
 
@@ -45,9 +46,8 @@ def first_difference() -> tuple[Semantics, Semantics] | None:
     """Return two semantics of which the second gets another plan if the first was planned before;
     None if no draw has such.
     """
-    for number in range(DRAWS):
-        draw = draw_case_of_each_window if number % 3 == 0 else draw_case
-        case = draw(Random(number))
+    draws = (draw(Random(number)) for number in range(DRAWS) for draw in DRAWN)
+    for case in draws:
         if len(case.query.windows) > 1 or not isinstance(case.semantics.t0, int):
             continue
         question = Question(case.query, case.streams, case.static)

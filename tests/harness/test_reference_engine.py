@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -73,15 +74,43 @@ def test_it_reports_every_window_when_the_arrival_comes(way):
     ]
 
 
-@pytest.mark.parametrize("fields", [{"t0": "first-element"}, {"allowed_lateness": 3}])
-def test_what_a_later_element_may_change_is_reported_at_the_end(fields):
+LATE_FOR_WINDOWS: dict[str, Any] = {
+    "late_for": "window",
+    "allowed_lateness": 0,
+    "watermark": "greatest",
+    "watermark_delay": 0,
+    "expiry_rule": "reached",
+}
+
+
+def ask_sessions(**fields: Any) -> Reference:
+    """Return the engine with sessions of gap 5 registered, of which each is reported."""
     chosen = profile("csparql").but(t0=0, reported_windows="every").but(**fields).semantics()
     engine = Reference(chosen)
     window = {"stream": "s", "kind": "session", "size": 5}
     engine.register(json.dumps({"windows": [window], "body": COVERED}), "table", ["s"])
+    return engine
+
+
+@pytest.mark.parametrize(
+    "fields", [{"t0": "first-element", **LATE_FOR_WINDOWS}, {"allowed_lateness": 3}]
+)
+def test_what_a_later_element_may_change_is_reported_at_the_end(fields):
+    engine = ask_sessions(**fields)
     graph = "<urn:a> <urn:p> <urn:b> ."
     assert [engine.push("s", at, graph) for at in (1, 12)] == [[], []]
     assert [report.window for report in engine.finish()] == [(1, 6), (12, 17)]
+
+
+@pytest.mark.parametrize("fields", [{"t0": "first-element"}, LATE_FOR_WINDOWS])
+def test_what_no_later_element_can_change_is_reported_when_the_arrival_comes(fields):
+    """The first element stays the first one where late ones are left out; a t0 that is given does
+    not depend on it.
+    """
+    engine = ask_sessions(**fields)
+    graph = "<urn:a> <urn:p> <urn:b> ."
+    found = [[report.window for report in engine.push("s", at, graph)] for at in (1, 12)]
+    assert found == [[], [(1, 6)]]
 
 
 @pytest.mark.parametrize(

@@ -301,6 +301,14 @@ def test_what_an_engine_has_not_is_not_asked():
     with pytest.raises(Unrenderable, match="has no windows with a lag"):
         engine("esper").text(lagging, table=table)
     assert '"lag": 5' in engine("reference").text(lagging, table=table)
+    window = {"stream": "s", "kind": "time", "size": 10, "slide": 10, "by": ["subject"]}
+    table = {"windows": [window], "body": "SELECT ?x { ?x <urn:p> ?y }"}
+    keyed = from_table(table)
+    with pytest.raises(Unrenderable, match="has no windows of each key"):
+        engine("esper").text(keyed, table=table)
+    assert '"by": ["subject"]' in engine("reference").text(keyed, table=table)
+    with_keys = replace(engine("esper"), has_keys=True)
+    assert '"by": ["subject"]' in with_keys.text(keyed, table=table)
     with pytest.raises(Unrenderable, match=r"RSP-JS 1\.3\.5 does not answer ASK"):
         engine("rsp-js").text(windowed(slide=10, body="ASK {}"))
 

@@ -661,7 +661,7 @@ def runs_of_each_window() -> list[tuple]:
         chosen = draw(semantics(query, reported_windows="every", t0=Between(-3, 3), **often))
         return query, draw(inputs(query, chosen, min_size=4)), chosen
 
-    return draws(runs(), 2000)
+    return draws(runs(), 1000)
 
 
 STREAM = {"late_for": "stream", "watermark": None, "watermark_delay": None, "expiry_rule": None}
