@@ -40,7 +40,7 @@ def a_session_grows_forwards_only(
     return first >= session.first and bool(right(schedule, session, first, last))
 
 
-@wrong("WIN-23", replaces=FiringSchedule.session_of, half="which become one")
+@wrong("WIN-23", replaces=FiringSchedule.session_of, half="they become a single session")
 def sessions_never_become_one(
     right: Right, schedule: FiringSchedule, first: int, last: int
 ) -> list[HeldWindow]:
@@ -93,7 +93,7 @@ def an_element_without_a_session_is_never_late(
     return [schedule.add(HeldWindow(None, first, last + gap - 1))]
 
 
-@wrong("WIN-23", replaces=FiringSchedule.closes, half="but not at an arrival that joins it")
+@wrong("WIN-23", replaces=FiringSchedule.closes, half="an arrival that joins it does not close it")
 def an_arrival_closes_the_session_that_it_joins(
     right: Right, schedule: FiringSchedule, held: HeldWindow, t: int, k: int
 ) -> bool:
@@ -113,7 +113,7 @@ def session_with_border(schedule: FiringSchedule, held: HeldWindow, border: Sess
     return held.first, held.last + {"gap": 1, "last": 1 - gap, "next": 2 - gap}[border]
 
 
-@wrong("WIN-23", replaces=FiringSchedule.borders_of, half="at the `last` one, or at the `next`")
+@wrong("WIN-23", replaces=FiringSchedule.borders_of, half="that of the `last` one, or the `next`")
 def every_session_is_said_to_close_after_its_gap(
     right: Right, schedule: FiringSchedule, held: HeldWindow
 ) -> Any:

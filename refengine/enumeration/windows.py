@@ -227,7 +227,7 @@ class Windows(Elements):
         sentinel brings the horizon.
         """
         match self.semantics.late_for:
-            case LateFor.WINDOW | LateFor.NOTHING if arrival.stream is not None:
+            case LateFor.WINDOW | LateFor.NOTHING if arrival.stream is not None:  # not the sentinel
                 return self.watermark(self.arrivals[: self.arrivals.index(arrival) + 1])
             case LateFor.WINDOW | LateFor.NOTHING | LateFor.STREAM:
                 return arrival.app

@@ -511,7 +511,7 @@ def schedule_groups(
     """Yield the evaluations of a plan in groups, those of `core.evaluations.evaluation_groups`. But
     a group that is a `SimultaneousEvaluations` has several arrivals. Raises TooManyReports.
     """
-    if planned.semantics.reported_windows.is_each or planned.views[0].spec.is_keyed:
+    if planned.semantics.reported_windows.is_every or planned.views[0].spec.is_keyed:
         return evaluation_groups(planned, max_reports)
     if is_covered_by_time_windows(planned):
         return time_window_groups(planned, max_reports)
