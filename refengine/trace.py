@@ -138,7 +138,7 @@ def _cause(semantics: Semantics, at: Evaluation, own: int) -> str:
         case Cause.OPEN:
             return f"REP-14 it is open, and its conditions hold: {named}"
         case Cause.AGAIN:
-            return f"REP-14 it had closed, and took in an element since; its conditions hold: {named}"
+            return f"REP-14 it had closed, and took in an element; its conditions hold: {named}"
         case Cause.EARLY:
             return f"REP-15 it is reported early: {_why_early(semantics, at.t, own)}"
 

@@ -399,7 +399,7 @@ def traced_causes(*elements, spec=TUMBLING, **fields) -> list[list[str]]:
 def test_a_late_element_takes_back_what_a_window_showed():
     """[0, 10) closes when b comes, and takes c in, until 15. d finds it closed, and with c."""
     elements = element("a", 2), element("b", 12), element("c", 4), element("d", 13)
-    again = "REP-14 it had closed, and took in an element since; its conditions hold: "
+    again = "REP-14 it had closed, and took in an element; its conditions hold: "
     assert traced_causes(*elements, panes="retracting") == [
         [
             "WIN-3 the window is number 0, [0, 10)",
