@@ -43,6 +43,9 @@ def explain_window(window: Window, is_apart: bool = False) -> Iterator[str]:
         place = f"Its content is the named graph <{window.name}> (R2R-8)."
     yield f"A window of kind {window.kind} over the stream {window.stream!r}. {place}"
     yield f"  {_content(window)}"
+    if window.is_keyed:
+        keys = ", ".join(window.by)
+        yield f"  There is one such window for each key, by {keys} (WIN-24)."
     if window.lag:
         yield f"  It has a lag: its borders and its content lie {window.lag} units back (WIN-20)."
     if window.triggers:
