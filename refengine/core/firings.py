@@ -96,17 +96,23 @@ class FiringSchedule(Schedule):
                 break
             candidates = self.candidates(k, interval, stretch, touched)
             for t, group in groupby(candidates, key=itemgetter(0)):
-                here = list(group)
-                for visit, is_of_window in enumerate(self.visits(t)):
-                    for _, held, is_late in here:
-                        cause = Cause.AGAIN if is_late else Cause.OPEN
-                        if not (is_of_window and self.is_reported(held, t, k, is_late)):
-                            if visit > 0 or is_late or not self.is_early(held, t, k):
-                                continue
-                            cause = Cause.EARLY
-                        for evaluation in self.show(held, t, k):
-                            yield self.counted(evaluation._replace(cause=cause))
+                for held, cause in self.reported_at(t, k, list(group)):
+                    for evaluation in self.show(held, t, k):
+                        yield self.counted(evaluation._replace(cause=cause))
         self.forget(self.planned.own[k])
+
+    def reported_at(
+        self, t: int, k: int, candidates: list[tuple[int, HeldWindow, bool]]
+    ) -> Iterator[tuple[HeldWindow, Cause]]:
+        """Yield the windows that are reported at t, each with why. Each must have been shown before
+        the next one is drawn.
+        """
+        for visit, is_of_window in enumerate(self.visits(t)):
+            for _, held, is_late in candidates:
+                if is_of_window and self.is_reported(held, t, k, is_late):
+                    yield held, Cause.AGAIN if is_late else Cause.OPEN
+                elif visit == 0 and not is_late and self.is_early(held, t, k):
+                    yield held, Cause.EARLY
 
     def counted(self, evaluation: Evaluation) -> Iterator[Evaluation]:
         """ENG-3: Count an evaluation, and return it as a group. Raises TooManyReports."""

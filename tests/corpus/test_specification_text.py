@@ -75,14 +75,18 @@ LISTED = [
     ("change_scope", "reads_graphs", ("ORA-7",)),
     ("consumption", "uses_up_elements", ("SEM-2",)),
     ("empty", "reads_last_output", ("ENG-7", "ORA-7")),
+    ("late_for", "keeps_arrival_order", ("ENG-7", "ENG-8", "ORA-7")),
     ("missed_instants", "leaves_some_out", ("ENG-7",)),
     ("missed_instants", "needs_instants", ("SEM-2",)),
+    ("reported_windows", "is_every", ("ENG-7", "ENG-8", "ORA-2", "ORA-7")),
 ]
 
 
 @pytest.mark.parametrize(("field", "question", "listing"), LISTED)
 def test_rules_list_the_values_for_which_a_question_holds(field, question, listing):
-    """ENG-7 lists what a part needs, ORA-7 what is not searched, SEM-2 what is contradictory."""
+    """ENG-7 lists what a part needs and lacks, ENG-8 what cannot be pushed, ORA-7 what is not
+    searched, SEM-2 what is contradictory.
+    """
     for rule in listing:
         listed = values_listed(field, text_of(rule))
         expected = {str(value) for value in ENUMS[field] if getattr(value, question)}
