@@ -391,15 +391,6 @@ def one_of_several_sessions_is_taken_back(
     return right(schedule, held, t, k)
 
 
-@wrong("REP-16", replaces=FiringSchedule.show, half="in the order of their borders")
-def the_last_session_is_taken_back_first(
-    right: Right, schedule: FiringSchedule, held: HeldWindow, t: int, k: int
-) -> Any:
-    """Takes back what several sessions showed in the opposite order."""
-    *taken_back, shown = right(schedule, held, t, k)
-    return [*reversed(taken_back), shown]
-
-
 @wrong("REP-16", replaces=FiringSchedule.show, half="only what it showed with other borders")
 def the_same_borders_are_replaced(
     right: Right, schedule: FiringSchedule, held: HeldWindow, t: int, k: int

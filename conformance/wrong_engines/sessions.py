@@ -1,4 +1,6 @@
-"""Wrong engines for §16, WIN-23: which elements are one session, and where it is said to close."""
+"""Wrong engines for §16, WIN-23: which elements are one session, where it is said to close, and in
+which order several are taken back (REP-16).
+"""
 
 from __future__ import annotations
 
@@ -131,3 +133,12 @@ def every_session_is_said_to_close_at_its_last_element(
     if held.number is not None:
         return right(schedule, held)
     return session_with_border(schedule, held, SessionBorder.LAST)
+
+
+@wrong("REP-16", replaces=FiringSchedule.show, half="in the order of their borders")
+def the_last_session_is_taken_back_first(
+    right: Right, schedule: FiringSchedule, held: HeldWindow, t: int, k: int
+) -> Any:
+    """Takes back what several sessions showed in the opposite order."""
+    *taken_back, shown = right(schedule, held, t, k)
+    return [*reversed(taken_back), shown]
