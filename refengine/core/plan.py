@@ -323,7 +323,7 @@ def _problems_of_every_window(query: Query, semantics: Semantics) -> Iterator[st
     """Yield why not every window of a query can be reported, or why every one must be."""
     if not semantics.reported_windows.is_every:
         if any(spec.kind is WindowKind.SESSION for spec in query.windows):
-            yield "sessions are each reported on their own; write reported_windows=every"
+            yield "a session needs every window to be reported; write reported_windows=every"
         return
     first = query.windows[0]
     is_right_open = semantics.closure is not None and semantics.closure.is_right_open

@@ -393,7 +393,7 @@ def test_arrival_orders_are_not_searched():
     unordered = {"s": stream([(TRIPLE, 3), (other, 3)], ordered=False)}
     chosen = profile("csparql").with_fields({**FIELDS, "report": "content-change"})
     relations = [r.relation for r in evaluate(query, unordered, chosen.semantics())]
-    with pytest.raises(RefengineError, match="each reported on their own") as refusal:
+    with pytest.raises(RefengineError, match="reported_windows=every") as refusal:
         judge(query, unordered, chosen, relations[::-1], witnesses=())
     assert refusal.value.rule == "ORA-7"
 

@@ -194,7 +194,7 @@ def find_obstacle(question: Question, planned: engine.Plan) -> str | None:
         (semantics.base is not None and semantics.base.may_be_older, f"base={semantics.base}"),
         (semantics.empty.reads_last_output, f"empty={semantics.empty}"),
         (semantics.is_consuming, f"consumption={semantics.consumption}"),
-        (semantics.reported_windows.is_every, "windows that are each reported on their own"),
+        (semantics.reported_windows.is_every, f"reported_windows={semantics.reported_windows}"),
         (view.spec.is_keyed, "a window with a key"),
         (not view.is_in_order, f"late_for={semantics.late_for}"),
         (question.query.body.makes_blanks, "a body that makes blank nodes"),
