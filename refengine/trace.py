@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from refengine.core import engine, report, silence, window
 from refengine.core.engine import Plan, Step
 from refengine.core.query import Form, Query, WindowKind
+from refengine.core.schedule import Cause, Evaluation
 from refengine.core.semantics import Semantics
 from refengine.core.values import Condition
 from refengine.core.window import Content, WindowView
@@ -42,7 +43,7 @@ def _windows(planned: Plan, step: Step) -> Iterator[str]:
     semantics, at = planned.semantics, step.at
     is_one = len(planned.views) == 1
     for view, held, borders in zip(planned.views, at.windows, step.report.windows, strict=True):
-        for line in _window(semantics, view, at.t, held, borders, planned.own[at.arrival]):
+        for line in _window(semantics, view, at, held, borders, planned.own[at.arrival]):
             rule, _, text = line.partition(" ")
             if is_one:
                 yield line
@@ -76,16 +77,16 @@ def _answer(query: Query, semantics: Semantics, step: Step) -> Iterator[str]:
 def _window(
     semantics: Semantics,
     view: WindowView,
-    t: int,
+    at: Evaluation,
     held: engine.WindowContent,
     borders: tuple[int, int] | None,
     own: int,
 ) -> Iterator[str]:
-    kind = view.spec.kind
+    kind, t = view.spec.kind, at.t
     if held.key:
         yield f"WIN-24 it is the window of the key {' '.join(held.key)}"
-    if semantics.reported_windows.is_each:
-        yield from _window_alone(semantics, view, held, borders)
+    if semantics.reported_windows.is_every:
+        yield from _one_of_every_window(semantics, view, at, borders, own)
         return
     if view.frame is None or (extent := window.scope(view.frame, t)) is None:
         if reason := silence.why_not_shown(view, semantics):
@@ -108,21 +109,46 @@ def _window(
         yield f"REP-7 {t} is the largest id of the tick at which they hold"
 
 
-def _window_alone(
+def _one_of_every_window(
     semantics: Semantics,
     view: WindowView,
-    held: engine.WindowContent,
+    at: Evaluation,
     borders: tuple[int, int] | None,
+    own: int,
 ) -> Iterator[str]:
-    """Yield what REP-14 to REP-16 say of a window that is reported on its own."""
+    """Yield what REP-14 to REP-16 say of a window where every window is reported."""
+    (held,) = at.windows
     if borders and held.n is None:
         yield f"WIN-23 the session is said to be [{borders[0]}, {borders[1]})"
     elif borders:
         left, right = semantics.closure or "[]"
         yield f"WIN-3 the window is number {held.n}, {left}{borders[0]}, {borders[1]}{right}"
+    yield _cause(semantics, at, own)
+    shown = _content(view, held.content)
+    if at.takes_back:
+        yield f"REP-16 it takes back what it showed: {shown}"
+    else:
+        yield f"REP-16 its {semantics.panes} pane is {shown}"
+
+
+def _cause(semantics: Semantics, at: Evaluation, own: int) -> str:
+    """Return why a window is reported, or takes back what it showed."""
     named = ", ".join(sorted(semantics.report))
-    yield f"REP-14 it is reported on its own, by {named}, or early"
-    yield f"REP-16 its {semantics.panes} pane is {_content(view, held.content)}"
+    match at.cause:
+        case Cause.OPEN:
+            return f"REP-14 it is open, and its conditions hold: {named}"
+        case Cause.AGAIN:
+            return f"REP-14 it had closed, and took in an element; its conditions hold: {named}"
+        case Cause.EARLY:
+            return f"REP-15 it is reported early: {_why_early(semantics, at.t, own)}"
+
+
+def _why_early(semantics: Semantics, t: int, own: int) -> str:
+    period = semantics.early_period
+    border = t - window.borders(semantics.closure)[1]
+    if period is not None and t < own and border % period == 0:
+        return f"the border instant {border} is a multiple of {period}"
+    return f"at least {semantics.early_count} of its elements are new"
 
 
 def _borders(

@@ -376,6 +376,88 @@ def test_the_output_instant(instant, expected):
     assert found[-1] == f"ENG-4 the output instant ({instant}) is {expected}"
 
 
+EVERY = {
+    "reported_windows": "every",
+    "late_for": "window",
+    "watermark": "greatest",
+    "watermark_delay": 0,
+    "allowed_lateness": 5,
+    "expiry_rule": "reached",
+    "report": "window-close,non-empty",
+    "instant": "evaluation",
+    "horizon": "none",
+}
+
+
+def traced_causes(*elements, spec=TUMBLING, **fields) -> list[list[str]]:
+    """Of each evaluation, the lines on the window and on why it is reported."""
+    unordered = {"s": stream(list(elements), ordered=False)}
+    found = traced([spec], others=unordered, **{**EVERY, **fields})
+    return [[line for line in each if line.startswith(("WIN-", "REP-"))] for each in found]
+
+
+def test_a_late_element_takes_back_what_a_window_showed():
+    """[0, 10) closes when b comes, and takes c in, until 15. d finds it closed, and with c."""
+    elements = element("a", 2), element("b", 12), element("c", 4), element("d", 13)
+    again = "REP-14 it had closed, and took in an element; its conditions hold: "
+    assert traced_causes(*elements, panes="retracting") == [
+        [
+            "WIN-3 the window is number 0, [0, 10)",
+            "REP-14 it is open, and its conditions hold: non-empty, window-close",
+            "REP-16 its retracting pane is the elements 1@2",
+        ],
+        [
+            "WIN-3 the window is number 0, [0, 10)",
+            f"{again}non-empty, window-close",
+            "REP-16 it takes back what it showed: the elements 1@2",
+        ],
+        [
+            "WIN-3 the window is number 0, [0, 10)",
+            f"{again}non-empty, window-close",
+            "REP-16 its retracting pane is the elements 1@2, 3@4",
+        ],
+    ]
+
+
+def test_a_session_names_what_it_is_said_to_take_back():
+    """Within a gap of 5: the sessions of a, [0, 5), and b, [6, 11), are reported early, each at the
+    next arrival. c is near both: [0, 11), which takes both back. No watermark reaches 0.
+    """
+    elements = element("a", 0), element("b", 6), element("c", 3), element("d", 7)
+    delayed = {"t0": -20, "watermark_delay": 9, "early_count": 1, "panes": "retracting"}
+    found = traced_causes(*elements, spec=window("session", 5), **delayed)
+    early = "REP-15 it is reported early: at least 1 of its elements are new"
+    assert found == [
+        ["WIN-23 the session is said to be [0, 5)", early, f"{PANE} 1@0"],
+        ["WIN-23 the session is said to be [6, 11)", early, f"{PANE} 2@6"],
+        ["WIN-23 the session is said to be [0, 5)", early, f"{BACK} 1@0"],
+        ["WIN-23 the session is said to be [6, 11)", early, f"{BACK} 2@6"],
+        ["WIN-23 the session is said to be [0, 11)", early, f"{PANE} 1@0, 2@6, 3@3"],
+    ]
+
+
+PANE = "REP-16 its retracting pane is the elements"
+BACK = "REP-16 it takes back what it showed: the elements"
+
+
+def test_an_early_report_names_its_count_or_its_period():
+    """a and b are two new elements when c comes, which is tested at 2, b's own instant, and 3. Of
+    the period 4 the border instants 4 and 8 are those at 3 and 7: at 3 c is not seen yet, at 7 d
+    sees it. [0, 10) does not close.
+    """
+    elements = element("a", 1), element("b", 2), element("c", 4), element("d", 9)
+    found = traced_causes(*elements, early_count=2, early_period=4)
+    early = "REP-15 it is reported early: "
+    assert [line for each in found for line in each if line.startswith("REP-1")] == [
+        f"{early}at least 2 of its elements are new",
+        "REP-16 its accumulating pane is the elements 1@1, 2@2",
+        f"{early}the border instant 4 is a multiple of 4",
+        "REP-16 its accumulating pane is the elements 1@1, 2@2",
+        f"{early}the border instant 8 is a multiple of 4",
+        "REP-16 its accumulating pane is the elements 1@1, 2@2, 3@4",
+    ]
+
+
 # The rules of values, or the values, that no line of a trace names, and why.
 UNTRACED = {
     "SEM-2": "it says which fields have no value",
@@ -404,7 +486,6 @@ UNTRACED = {
     "allowed_lateness=reject": "nothing is late",
     "MOD-5": "it says which arrivals close a window",
     "WIN-22": "the line of REP-16 has the elements that the window took in",
-    "REP-15": "the line of REP-14 says that it is reported by its conditions, or early",
     "reported_windows=active": "as without the field",
     "clock=key": "the line of WIN-24 names the key",
 }

@@ -1,4 +1,4 @@
-"""Read the query texts that engines and benchmarks have published (SPEC.md §13).
+"""Read the query texts that engines and benchmarks have published (docs/dialects.md §13).
 
 `published_texts.csv` lists them: repository, commit, path, which text of the file, dialect, base of
 relative IRIs, the SHA-256 digest of the text, and what becomes of it. The texts are their authors'

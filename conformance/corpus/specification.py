@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from conformance import corpus
 from conformance.corpus import Case
 from conformance.corpus.rule_texts import ID as ID
-from conformance.corpus.rule_texts import rule_paragraphs
+from conformance.corpus.rule_texts import rule_paragraphs, rule_texts
 from conformance.corpus.rules import INTEGER, RULES
 from conformance.wrong_engines import WRONG_ENGINES, WrongEngine
 from refengine.core.semantics import show
@@ -78,15 +78,34 @@ def row_of_value(
     field: str, value: str, rule: str, used: Collection[WrongEngine] = ()
 ) -> ValueRow | None:
     """Return the row of a value: the first case with the value that catches a wrong engine of its
-    rule, rather one that is not `used`; None if no such case does.
+    rule, rather one that breaks a sentence about the value, and rather one that is not `used`; None
+    if no such case does.
     """
-    # among those that are not used rather one that is named after this rule
     breaking = [one for one in WRONG_ENGINES if rule in one.rules]
-    wrong_engines = sorted(breaking, key=lambda one: (one in used, one.rule != rule))
+    # among those that are not used rather one that is named after this rule
+    wrong_engines = sorted(
+        breaking,
+        key=lambda one: (distance_from(one, field, value, rule), one in used, one.rule != rule),
+    )
     pair = _first_catch(cases_with(field, value, rule), wrong_engines)
     if pair is None:
         return None
     return ValueRow(field, value, rule, *pair)
+
+
+def distance_from(wrong_engine: WrongEngine, field: str, value: str, rule: str) -> int:
+    """Return how far what a wrong engine breaks is from a value of a field, or, if that is an
+    integer, from the field: 0 if a half of the rule names it, 1 if its sentence does, else 2.
+    """
+    names = [f"`{field}={value}`", f"`{value}`"]
+    if value == INTEGER:
+        names = [f"`{field}`"]
+    sentences = re.split(r"(?<=[.:])\s+|\n", rule_texts()[rule].text)
+    broken = [each for each in sentences if any(half in each for half in wrong_engine.halves)]
+    for distance, texts in enumerate((wrong_engine.halves, broken)):
+        if any(name in text for name in names for text in texts):
+            return distance
+    return 2
 
 
 def cases_with(field: str, value: str, rule: str) -> list[Case]:

@@ -148,7 +148,7 @@ def refuse_other_windows(tested: Engine, case: Case) -> None:
     Raises Unrenderable.
     """
     stated = tested.profile.fields.get("reported_windows") if tested.profile else None
-    reports_active = isinstance(stated, ReportedWindows) and not stated.is_each
+    reports_active = isinstance(stated, ReportedWindows) and not stated.is_every
     blocks = case.table.get("expect", [])
     reported = {block["semantics"].get("reported_windows", "active") for block in blocks}
     if reports_active and reported == {"every"}:

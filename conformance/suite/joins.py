@@ -1,4 +1,4 @@
-"""The suite `joins`: the cases of SPEC.md §15 put to an engine whose join has adaptive windows.
+"""The suite `joins`: the cases of docs/joins.md put to an engine whose join has adaptive windows.
 
 The engine is sent the window of each block of a case, and must give exactly the matches that the
 block expects. If it fails a block, it is asked again, for a part of the streams of which no step

@@ -19,7 +19,7 @@ from refengine.core.window import Content, borders
 from refengine.model.elements import Element, Stream
 from refengine.model.errors import require
 
-Firing = tuple[int, HeldWindow, bool]
+Candidate = tuple[int, HeldWindow, bool]
 
 
 def with_fields(schedule: FiringSchedule, **fields: Any) -> Plan:
@@ -120,8 +120,8 @@ def elements_wait_for_the_watermark(
 ) -> list[HeldWindow]:
     """Sees an element only when the watermark has reached it."""
     touched: list[HeldWindow] = []
-    while schedule.taken_in < k and schedule.planned.arrivals[schedule.taken_in].app <= t:
-        touched += right(schedule, t, schedule.taken_in + 1)
+    while schedule.arrivals_seen < k and schedule.planned.arrivals[schedule.arrivals_seen].app <= t:
+        touched += right(schedule, t, schedule.arrivals_seen + 1)
     return touched
 
 
@@ -131,8 +131,8 @@ def late_for_one_window_is_late_for_all(
 ) -> list[HeldWindow]:
     """Drops an element behind the watermark and the grace from every window."""
     semantics = schedule.planned.semantics
-    if semantics.late_for.is_window and schedule.watermark is not None:
-        behind = schedule.watermark - schedule.planned.views[0].elements[index].app
+    if semantics.late_for.is_window and schedule.last_own is not None:
+        behind = schedule.last_own - schedule.planned.views[0].elements[index].app
         if behind > int(semantics.allowed_lateness):
             return []
     found: list[HeldWindow] = right(schedule, index)
@@ -178,7 +178,7 @@ def a_window_expires_when_reached(right: Right, schedule: FiringSchedule, last: 
 )
 def the_watermark_begins_at_0(right: Right, schedule: FiringSchedule, last: int) -> Any:
     """Takes 0 for the watermark before the first element."""
-    if schedule.watermark is None and schedule.planned.semantics.expiry_rule is not None:
+    if schedule.last_own is None and schedule.planned.semantics.expiry_rule is not None:
         return last + 1 <= 0
     return right(schedule, last)
 
@@ -198,11 +198,11 @@ EVERY = {FiringSchedule.instants_of: every_instant_of}
 @wrong("REP-14", replaces=FiringSchedule.candidates, half="or `every` window")
 def only_the_first_open_window(
     right: Right, schedule: FiringSchedule, *values: Any
-) -> Iterable[Firing]:
+) -> Iterable[Candidate]:
     """Reports only one window at an instant, the first that is open."""
-    found: dict[int, Firing] = {}
-    for firing in right(schedule, *values):
-        found.setdefault(firing[0], firing)
+    found: dict[int, Candidate] = {}
+    for candidate in right(schedule, *values):
+        found.setdefault(candidate[0], candidate)
     return found.values()
 
 
@@ -220,13 +220,13 @@ def every_window_whatever_is_asked(
 @wrong("REP-14", replaces=FiringSchedule.candidates, half="in the order of their last")
 def the_newest_window_comes_first(
     right: Right, schedule: FiringSchedule, *values: Any
-) -> Iterable[Firing]:
+) -> Iterable[Candidate]:
     """Reports the window that closes last first."""
     found = list(right(schedule, *values))
-    return sorted(found, key=lambda firing: (firing[0], -firing[1].last))
+    return sorted(found, key=lambda candidate: (candidate[0], -candidate[1].last))
 
 
-@wrong("REP-14", replaces=FiringSchedule.fires, half="Window close then holds")
+@wrong("REP-14", replaces=FiringSchedule.is_reported, half="Window close then holds")
 def nothing_is_said_again_for_late_elements(
     right: Right, schedule: FiringSchedule, held: HeldWindow, t: int, k: int, is_late: bool
 ) -> Any:
@@ -237,12 +237,12 @@ def nothing_is_said_again_for_late_elements(
 @wrong("REP-14", replaces=FiringSchedule.candidates_without_elements)
 def a_window_is_there_only_with_elements(
     right: Right, schedule: FiringSchedule, *values: Any
-) -> Iterator[Firing]:
+) -> Iterator[Candidate]:
     """Reports no window that holds nothing."""
     return iter(())
 
 
-@wrong("REP-14", replaces=FiringSchedule.instants_of, half="has reached its first instant")
+@wrong("REP-14", replaces=FiringSchedule.instants_of, half="at most t + `watermark_delay`")
 def a_window_begins_with_the_watermark(
     right: Right, schedule: FiringSchedule, held: HeldWindow, stretch: range
 ) -> Any:
@@ -250,7 +250,12 @@ def a_window_begins_with_the_watermark(
     return right(schedule, held, range(max(stretch.start, held.first), stretch.stop))
 
 
-@wrong("REP-14", replaces=FiringSchedule.fires, half="all conditions of `report`", besides=EVERY)
+@wrong(
+    "REP-14",
+    replaces=FiringSchedule.is_reported,
+    half="all conditions of `report` hold for it",
+    besides=EVERY,
+)
 def one_condition_is_enough_for_a_window(
     right: Right, schedule: FiringSchedule, held: HeldWindow, t: int, k: int, is_late: bool
 ) -> Any:
@@ -317,7 +322,7 @@ def early_are_more_than_the_count(
 @wrong(
     "REP-15",
     replaces=FiringSchedule.is_early,
-    half="whose border instant (REP-4) is a multiple",
+    half="the border instant at t (REP-4) is a multiple",
     besides=EVERY,
 )
 def a_period_is_of_instants(
@@ -399,12 +404,12 @@ def the_same_borders_are_replaced(
     return under(right, schedule, {"panes": Panes.RETRACTING}, held, t, k)
 
 
-@wrong("REP-16", replaces=FiringSchedule.show, half="if it had expired when an element joined it")
+@wrong("REP-16", replaces=FiringSchedule.show, half="If an element joins an expired session")
 def what_had_expired_is_taken_back(
     right: Right, schedule: FiringSchedule, held: HeldWindow, t: int, k: int
 ) -> Any:
     """Takes back what an expired session showed, once an element has joined it."""
-    held.shown = [one._replace(is_revived=False) for one in held.shown]
+    held.shown = [one._replace(joined_after_expiry=False) for one in held.shown]
     return right(schedule, held, t, k)
 
 
@@ -430,8 +435,8 @@ def a_change_is_one_of_what_is_shown(
     held: HeldWindow,
     *values: Any,
 ) -> Any:
-    """Compares what a discarding window would show with what it showed last."""
-    if condition is Condition.CHANGE and schedule.planned.semantics.panes.is_new_elements:
+    """Compares what a discarding window would show with the last element that it has shown."""
+    if condition is Condition.CHANGE and schedule.planned.semantics.panes.shows_only_new:
         shown = held.shown_content
         return tuple(schedule.pane(held)) != tuple(shown[-1:])
     return right(schedule, condition, held, *values)

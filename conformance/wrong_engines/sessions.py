@@ -1,4 +1,6 @@
-"""Wrong engines for §16, WIN-23: which elements are one session, and where it is said to close."""
+"""Wrong engines for §16, WIN-23: which elements are one session, where it is said to close, and in
+which order several are taken back (REP-16).
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,7 @@ def a_session_grows_forwards_only(
     return first >= session.first and bool(right(schedule, session, first, last))
 
 
-@wrong("WIN-23", replaces=FiringSchedule.session_of, half="which become one")
+@wrong("WIN-23", replaces=FiringSchedule.session_of, half="they become a single session")
 def sessions_never_become_one(
     right: Right, schedule: FiringSchedule, first: int, last: int
 ) -> list[HeldWindow]:
@@ -93,7 +95,7 @@ def an_element_without_a_session_is_never_late(
     return [schedule.add(HeldWindow(None, first, last + gap - 1))]
 
 
-@wrong("WIN-23", replaces=FiringSchedule.closes, half="but not at an arrival that joins it")
+@wrong("WIN-23", replaces=FiringSchedule.closes, half="an arrival that joins it does not close it")
 def an_arrival_closes_the_session_that_it_joins(
     right: Right, schedule: FiringSchedule, held: HeldWindow, t: int, k: int
 ) -> bool:
@@ -113,7 +115,7 @@ def session_with_border(schedule: FiringSchedule, held: HeldWindow, border: Sess
     return held.first, held.last + {"gap": 1, "last": 1 - gap, "next": 2 - gap}[border]
 
 
-@wrong("WIN-23", replaces=FiringSchedule.borders_of, half="at the `last` one, or at the `next`")
+@wrong("WIN-23", replaces=FiringSchedule.borders_of, half="that of the `last` one, or the `next`")
 def every_session_is_said_to_close_after_its_gap(
     right: Right, schedule: FiringSchedule, held: HeldWindow
 ) -> Any:
@@ -131,3 +133,12 @@ def every_session_is_said_to_close_at_its_last_element(
     if held.number is not None:
         return right(schedule, held)
     return session_with_border(schedule, held, SessionBorder.LAST)
+
+
+@wrong("REP-16", replaces=FiringSchedule.show, half="in the order of their borders")
+def the_last_session_is_taken_back_first(
+    right: Right, schedule: FiringSchedule, held: HeldWindow, t: int, k: int
+) -> Any:
+    """Takes back what several sessions showed in the opposite order."""
+    *taken_back, shown = right(schedule, held, t, k)
+    return [*reversed(taken_back), shown]

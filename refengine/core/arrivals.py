@@ -211,7 +211,7 @@ def why_whole_streams(query: Query, semantics: Semantics) -> str:
     """ENG-8: Return what a query has that needs whole streams, or "" if its elements can be pushed
     one by one.
     """
-    if semantics.reported_windows.is_each:
+    if semantics.reported_windows.is_every:
         return "where every window is reported"
     if any(spec.is_keyed for spec in query.windows):
         return "for a window with a key"

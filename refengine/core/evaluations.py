@@ -1,11 +1,11 @@
-"""§9 The evaluations of a plan: of active windows (ENG-2), or of each window alone (REP-14)."""
+"""§9 The evaluations of a plan: of active windows (ENG-2), or of every window (REP-14)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
-from refengine.core.firings import schedule_of_one_key
+from refengine.core.firings import schedule_without_keys
 from refengine.core.keys import ScheduleOfKeys
 from refengine.core.plan import Plan
 from refengine.core.schedule import MAX_REPORTS, Evaluation, refuse_no_bound
@@ -32,4 +32,4 @@ def evaluation_groups(
     """
     if planned.views[0].spec.is_keyed:
         return ScheduleOfKeys(planned, max_reports).groups()
-    return schedule_of_one_key(planned, max_reports).groups()
+    return schedule_without_keys(planned, max_reports).groups()

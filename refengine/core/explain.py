@@ -44,7 +44,8 @@ def explain_window(window: Window, is_apart: bool = False) -> Iterator[str]:
     yield f"A window of kind {window.kind} over the stream {window.stream!r}. {place}"
     yield f"  {_content(window)}"
     if window.is_keyed:
-        yield f"  It stands for one window for each key, by {', '.join(window.by)} (WIN-24)."
+        keys = ", ".join(window.by)
+        yield f"  There is one such window for each key, by {keys} (WIN-24)."
     if window.lag:
         yield f"  It has a lag: its borders and its content lie {window.lag} units back (WIN-20)."
     if window.triggers:

@@ -1,5 +1,5 @@
-"""§6 Firings: when each window is reported on its own (REP-14 to REP-16), over what it took in
-before it expired (WIN-22), sessions among them (WIN-23).
+"""§16 Firings: when every window is reported (REP-14 to REP-16), over what it took in before it
+expired (WIN-22), sessions among them (WIN-23).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from refengine.core.plan import Plan
 from refengine.core.query import WindowKind
 from refengine.core.schedule import (
     MAX_REPORTS,
+    Cause,
     Evaluation,
     Schedule,
     WindowContent,
@@ -32,37 +33,37 @@ MOST_WINDOWS = 1_000_000  # that take in one element
 FEW_INSTANTS = 8  # that are listed; of more a window gives one after the other
 
 
-def schedule_of_one_key(planned: Plan, max_reports: int) -> Schedule:
+def schedule_without_keys(planned: Plan, max_reports: int) -> Schedule:
     """Return the schedule of a plan without keys: of the active windows, or of every window."""
-    if planned.semantics.reported_windows.is_each:
+    if planned.semantics.reported_windows.is_every:
         return FiringSchedule(planned, max_reports)
     return Schedule(planned, max_reports)
 
 
-class Shown(NamedTuple):
-    """What a window held when it was reported last, its borders then, and whether an element has
-    joined it since it had expired.
+class LastReport(NamedTuple):
+    """What a window held when it was reported last, its borders then, and whether an element joined
+    it after it had expired.
     """
 
     borders: tuple[int, int] | None
     content: tuple[int, ...]
-    is_revived: bool = False
+    joined_after_expiry: bool = False
 
 
 @dataclass(eq=False, slots=True)
 class HeldWindow:
-    """A window that is there, and what it holds.
+    """A window that is there, and what it holds. It equals itself alone.
 
     `number` is its number, None for a session. `first` and `last` are its first and last instant.
     `content` has the indices of its elements, ascending, and `shown` what it held when it was
-    reported last; a session may be made of several, each of which was reported.
+    reported last: several, for a session that is made of several which were reported.
     """
 
     number: int | None
     first: int
     last: int
     content: list[int] = field(default_factory=list)
-    shown: list[Shown] = field(default_factory=list)
+    shown: list[LastReport] = field(default_factory=list)
 
     @property
     def place(self) -> tuple[int, int]:
@@ -89,7 +90,7 @@ def order_of_candidates(candidate: tuple[int, HeldWindow, bool]) -> tuple[int, i
 
 
 class FiringSchedule(Schedule):
-    """The evaluations of a plan where each window is reported on its own, arrival after arrival.
+    """The evaluations of a plan where every window is reported, arrival after arrival.
 
     Between two instants at which elements are seen first, what each window holds is constant. There
     the conditions are tested at those instants alone at which they can begin to hold.
@@ -99,8 +100,8 @@ class FiringSchedule(Schedule):
         super().__init__(planned, max_reports)
         self.windows: list[HeldWindow] = []  # in the order of their last, then first instants
         self.by_number: dict[int, HeldWindow] = {}  # those of them that have a number
-        self.taken_in = 0  # the number of arrivals that windows have taken in, or refused
-        self.watermark: int | None = None  # after these arrivals
+        self.arrivals_seen = 0  # how many arrivals windows have taken in, or refused
+        self.last_own: int | None = None  # of these arrivals: the watermark, if there is one
 
     def arrive(self, k: int) -> Iterator[Iterator[Evaluation]]:
         """Yield the evaluations of arrival k, from 0, each as a group. Those of the arrivals before
@@ -117,13 +118,23 @@ class FiringSchedule(Schedule):
                 break
             candidates = self.candidates(k, interval, stretch, touched)
             for t, group in groupby(candidates, key=itemgetter(0)):
-                here = list(group)
-                for visit, is_of_window in enumerate(self.visits(t)):
-                    for _, held, is_late in here:
-                        is_early = visit == 0 and not is_late and self.is_early(held, t, k)
-                        if (is_of_window and self.fires(held, t, k, is_late)) or is_early:
-                            yield from map(self.counted, self.show(held, t, k))
+                for held, cause in self.reported_at(t, k, list(group)):
+                    for evaluation in self.show(held, t, k):
+                        yield self.counted(evaluation._replace(cause=cause))
         self.forget(self.planned.own[k])
+
+    def reported_at(
+        self, t: int, k: int, candidates: list[tuple[int, HeldWindow, bool]]
+    ) -> Iterator[tuple[HeldWindow, Cause]]:
+        """Yield the windows that are reported at t, each with why. Each must have been shown before
+        the next one is drawn.
+        """
+        for visit, is_of_window in enumerate(self.visits(t)):
+            for _, held, is_late in candidates:
+                if is_of_window and self.is_reported(held, t, k, is_late):
+                    yield held, Cause.AGAIN if is_late else Cause.OPEN
+                elif visit == 0 and not is_late and self.is_early(held, t, k):
+                    yield held, Cause.EARLY
 
     def counted(self, evaluation: Evaluation) -> Iterator[Evaluation]:
         """ENG-3: Count an evaluation, and return it as a group. Raises TooManyReports."""
@@ -157,7 +168,7 @@ class FiringSchedule(Schedule):
         """Yield the stretches of an interval in which no further element is seen."""
         starts = [interval.start]
         if interval and not self.sees_all_arrivals:
-            apps = [arrival.app for arrival in self.planned.arrivals[self.taken_in : k]]
+            apps = [arrival.app for arrival in self.planned.arrivals[self.arrivals_seen : k]]
             starts += dict.fromkeys(app for app in apps if app in interval[1:])
         for start, stop in zip(starts, [*starts[1:], interval.stop], strict=True):
             yield range(start, stop)
@@ -168,17 +179,17 @@ class FiringSchedule(Schedule):
         """
         touched: dict[HeldWindow, None] = {}
         (counts,) = self.planned.counts
-        while self.taken_in < k:
-            app = self.planned.arrivals[self.taken_in].app
+        while self.arrivals_seen < k:
+            app = self.planned.arrivals[self.arrivals_seen].app
             if app > t and not self.sees_all_arrivals:
                 break
-            index = counts[self.taken_in]
-            if counts[self.taken_in + 1] > index:  # not of another key, and no punctuation
+            index = counts[self.arrivals_seen]
+            if counts[self.arrivals_seen + 1] > index:  # not of another key, and no punctuation
                 for window in self.windows_of(index):
                     window.content.append(index)
                     touched[window] = None
-            self.watermark = self.planned.own[self.taken_in]
-            self.taken_in += 1
+            self.last_own = self.planned.own[self.arrivals_seen]
+            self.arrivals_seen += 1
         return touched
 
     def windows_of(self, index: int) -> list[HeldWindow]:
@@ -237,7 +248,7 @@ class FiringSchedule(Schedule):
         element that is late, since that session has expired.
         """
         gap = require(self.planned.views[0].spec.size)
-        can_join = self.planned.semantics.expired_session.is_joined
+        can_join = self.planned.semantics.expired_session.can_be_joined
         place = bisect_left(self.windows, first - 1, key=attrgetter("last"))  # others ended before
         later = self.windows[place:]
         near = [
@@ -255,7 +266,8 @@ class FiringSchedule(Schedule):
             session.content += other.content
             had_expired = self.has_expired(other.last)
             session.shown += [
-                one._replace(is_revived=one.is_revived or had_expired) for one in other.shown
+                one._replace(joined_after_expiry=one.joined_after_expiry or had_expired)
+                for one in other.shown
             ]
         self.windows[place:] = [other for other in later if other not in near]
         session.content.sort()
@@ -266,14 +278,15 @@ class FiringSchedule(Schedule):
         """WIN-23: Return whether an element with this first and last instant joins a session."""
         gap = require(self.planned.views[0].spec.size)
         apart = max(first - (session.last - gap + 1), session.first - last)
-        return apart < gap or (apart == gap and self.planned.semantics.exact_gap.is_within)
+        return apart < gap or (apart == gap and self.planned.semantics.exact_gap.joins_at_gap)
 
     def has_expired(self, last: int) -> bool:
         """WIN-22: Return whether a window with this last instant has expired: whether the watermark
-        after the elements taken in so far has reached, or passed, its close and the grace.
+        after the arrivals seen so far has reached, or passed, the instant after its last one, and
+        the grace.
         """
         semantics = self.planned.semantics
-        watermark = self.watermark
+        watermark = self.last_own
         if watermark is None or semantics.expiry_rule is None:
             return False
         end = last + 1 + int(semantics.allowed_lateness)
@@ -283,13 +296,14 @@ class FiringSchedule(Schedule):
 
     def forget(self, own: int) -> None:
         """Forget the windows that no further element joins and no further arrival closes. `own` is
-        the own instant of the arrival last looked at.
+        the own instant of the arrival last looked at. None is forgotten where an expired session
+        can be joined: a session that has not expired may grow back to it, element by element.
         """
         view = self.planned.views[0]
         longer = 0
         if view.spec.kind is WindowKind.SESSION:
             longer = require(view.spec.size)
-            if self.planned.semantics.expired_session.is_joined:
+            if self.planned.semantics.expired_session.can_be_joined:
                 return
         is_window = self.planned.semantics.late_for.is_window
 
@@ -308,9 +322,10 @@ class FiringSchedule(Schedule):
     def candidates(
         self, k: int, interval: range, stretch: range, touched: Iterable[HeldWindow]
     ) -> Iterator[tuple[int, HeldWindow, bool]]:
-        """Yield the instants of a stretch at which a window may be reported, each with the window
-        and whether it has closed and taken in a late element, in the order of the instants, and at
-        an instant of the windows. They are drawn one by one, since there may be very many.
+        """Yield (t, window, is_late) for each instant of a stretch at which a window may be
+        reported, in the order of the instants, then of the windows. `is_late` is whether the window
+        has closed, and taken in a late element. They are drawn one by one, since there may be very
+        many.
         """
         late = [each for each in touched if self.start <= each.last < interval.start]
         for window in sorted(filter(self.is_there, late), key=attrgetter("place")):
@@ -404,10 +419,10 @@ class FiringSchedule(Schedule):
             found = report.periodic_instants(semantics, self.planned.views[0], span)
         is_once = Condition.CHANGE in semantics.report
         if Condition.NON_EMPTY in semantics.report:
-            is_once = is_once or semantics.panes.is_new_elements or not window.content
+            is_once = is_once or semantics.panes.shows_only_new or not window.content
         return found[:1] if is_once else found
 
-    def fires(self, window: HeldWindow, t: int, k: int, is_late: bool) -> bool:
+    def is_reported(self, window: HeldWindow, t: int, k: int, is_late: bool) -> bool:
         """REP-14: Return whether all conditions hold for a window at t. `is_late` is whether it has
         closed, and taken in a late element.
         """
@@ -463,7 +478,7 @@ class FiringSchedule(Schedule):
 
     def pane(self, window: HeldWindow) -> Content:
         """REP-16: Return the elements that a report of a window shows."""
-        if self.planned.semantics.panes.is_new_elements:
+        if self.planned.semantics.panes.shows_only_new:
             shown = {*window.shown_content}
             return tuple(index for index in window.content if index not in shown) or range(0)
         return tuple(window.content) or range(0)
@@ -476,11 +491,11 @@ class FiringSchedule(Schedule):
         stated = self.borders_of(window)
         for one in window.shown:
             is_taken_back = self.planned.semantics.panes.takes_back(one.borders, stated)
-            if is_taken_back and not one.is_revived:
+            if is_taken_back and not one.joined_after_expiry:
                 held = WindowContent(window.number, one.content or range(0), one.borders)
                 found.append(Evaluation(t, k, (held,), takes_back=True))
         found.append(Evaluation(t, k, (WindowContent(window.number, self.pane(window), stated),)))
-        window.shown = [Shown(stated, tuple(window.content))]
+        window.shown = [LastReport(stated, tuple(window.content))]
         return found
 
     def borders_of(self, window: HeldWindow) -> tuple[int, int] | None:

@@ -1,4 +1,4 @@
-"""§9 Keys: a window with a key stands for one window for each key (WIN-24)."""
+"""§16 Keys: a window with a key stands for one window for each key (WIN-24)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from refengine.core import window
-from refengine.core.firings import schedule_of_one_key
+from refengine.core.firings import schedule_without_keys
 from refengine.core.plan import Plan, own_instants
 from refengine.core.query import WindowKind
 from refengine.core.schedule import (
@@ -44,7 +44,7 @@ class ScheduleOfKeys:
         self.max_reports = max_reports
         self.count = 0
         self.keyed = plans_of_keys(planned)
-        self.schedules = [schedule_of_one_key(each.plan, max_reports) for each in self.keyed]
+        self.schedules = [schedule_without_keys(each.plan, max_reports) for each in self.keyed]
 
     def groups(self) -> Iterator[Iterator[Evaluation]]:
         """Yield the evaluations of all arrivals, grouped. Raises TooManyReports."""
@@ -113,4 +113,4 @@ def sees_own_alone(view: WindowView, planned: Plan) -> bool:
     """WIN-24: Return whether a key's window sees the arrivals of its key alone: by its clock, or
     since its instants are ids.
     """
-    return planned.semantics.clock.is_of_key or view.spec.kind is WindowKind.TUPLE
+    return planned.semantics.clock.reads_key_alone or view.spec.kind is WindowKind.TUPLE

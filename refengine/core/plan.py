@@ -16,7 +16,7 @@ from refengine.core.profile import refuse_incomplete
 from refengine.core.query import (
     BORDERED,
     CLOSING,
-    ON_THEIR_OWN,
+    IF_EVERY_IS_REPORTED,
     Query,
     WindowKind,
     patterns_of,
@@ -43,6 +43,8 @@ from refengine.model.errors import (
 )
 from refengine.model.messages import nearest, shortened
 from refengine.sparql.grammar import place_in_body
+
+PUNCTUATIONS = ""  # the stream of elements that are in no window (MOD-5); no stream has this name
 
 
 @dataclass(frozen=True)
@@ -227,8 +229,8 @@ def without_punctuations(elements: Sequence[Element], semantics: Semantics) -> t
 def with_punctuations(
     kept: Mapping[str, Sequence[Element]], streams: Mapping[str, Stream], semantics: Semantics
 ) -> dict[str, Sequence[Element]]:
-    """MOD-5: Return the elements of streams, and for the name None the punctuations, which are in
-    no window.
+    """MOD-5: Return the elements of streams, and as the stream PUNCTUATIONS the punctuations, which
+    are in no window.
     """
     if not semantics.reads_punctuations:
         return dict(kept)
@@ -264,7 +266,7 @@ def check_meaning(query: Query, semantics: Semantics) -> None:
     if WindowKind.TUPLE in kinds and semantics.late_for.keeps_arrival_order:
         problem = f"a tuple-based window has no late_for={semantics.late_for}; "
         raise InvalidSemantics(f"{problem}write late_for=stream", rule="QRY-5")
-    problems = chain(problems, _problems_of_windows_on_their_own(query, semantics))
+    problems = chain(problems, _problems_of_every_window(query, semantics))
     for problem in chain(problems, _problems_of_keys(query, semantics)):
         raise InvalidSemantics(problem, rule="QRY-5")
 
@@ -317,15 +319,15 @@ def _problems_of_statements(query: Query, semantics: Semantics) -> Iterator[str]
             yield f"consumption={semantics.consumption} {reason}; write consumption=unrestricted"
 
 
-def _problems_of_windows_on_their_own(query: Query, semantics: Semantics) -> Iterator[str]:
-    """Yield why the windows of a query cannot be reported each on its own, or only so."""
-    if not semantics.reported_windows.is_each:
+def _problems_of_every_window(query: Query, semantics: Semantics) -> Iterator[str]:
+    """Yield why not every window of a query can be reported, or why every one must be."""
+    if not semantics.reported_windows.is_every:
         if any(spec.kind is WindowKind.SESSION for spec in query.windows):
-            yield "sessions are each reported on their own; write reported_windows=every"
+            yield "a session needs every window to be reported; write reported_windows=every"
         return
     first = query.windows[0]
     is_right_open = semantics.closure is not None and semantics.closure.is_right_open
-    if len(query.windows) > 1 or first.kind not in ON_THEIR_OWN:
+    if len(query.windows) > 1 or first.kind not in IF_EVERY_IS_REPORTED:
         yield (
             "reported_windows=every needs one window of kind time or session; "
             "write reported_windows=active"
@@ -371,9 +373,6 @@ def why_not_consumed(query: Query) -> str | None:
     if patterns_of(query.body) is None:
         return "needs a body that is a SELECT over triple patterns alone, without property paths"
     return None
-
-
-PUNCTUATIONS = ""  # the name under which they arrive, which no stream has
 
 
 def merge_streams(

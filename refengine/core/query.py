@@ -79,7 +79,7 @@ BORDERED = frozenset(
 CLOSING = frozenset(
     {WindowKind.TIME, WindowKind.TUPLE, WindowKind.RANGE, WindowKind.NOW, WindowKind.SESSION}
 )
-ON_THEIR_OWN = frozenset({WindowKind.TIME, WindowKind.SESSION})  # REP-14
+IF_EVERY_IS_REPORTED = frozenset({WindowKind.TIME, WindowKind.SESSION})  # REP-14
 LAGGING = frozenset({WindowKind.TIME, WindowKind.RANGE})
 POSITIONS = ("subject", "predicate", "object")
 Word = TypeVar("Word", bound=StrEnum)

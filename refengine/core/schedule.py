@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from enum import Enum, auto
 from functools import partial
 from heapq import merge
 from itertools import groupby
@@ -43,15 +44,27 @@ class WindowContent(NamedTuple):
     key: tuple[str, ...] = ()
 
 
+class Cause(Enum):
+    """Why a window is reported: since its conditions hold while it is open, or again after it has
+    closed (REP-14), or early (REP-15).
+    """
+
+    OPEN = auto()
+    AGAIN = auto()
+    EARLY = auto()
+
+
 class Evaluation(NamedTuple):
     """An evaluation: the instant t, the index, from 0, of the arrival that triggered it, what
-    each window of the query holds, and whether its report takes back an earlier one (REP-16).
+    each window of the query holds, whether its report takes back an earlier one (REP-16), and why
+    the window is reported, where every window is.
     """
 
     t: int
     arrival: int
     windows: tuple[WindowContent, ...]
     takes_back: bool = False
+    cause: Cause = Cause.OPEN
 
     @property
     def content(self) -> Content:

@@ -94,14 +94,14 @@ class Semantics:
       the first of a `batch` (TICK-1 to TICK-3).
     - `trigger`: which of several windows must fulfil the conditions: `any`, `all`, the first one,
       `leading`, or those that are marked, `explicit` (REP-12).
-    - `reported_windows`: which windows are reported: the `active` one, or `every` window, each on
-      its own (REP-14).
-    - `early_count`: how many new elements report a window before it closes, or None (REP-15).
-    - `early_period`: the time after which a window is reported again before it closes, or None
+    - `reported_windows`: which windows are reported: the `active` one, or `every` one (REP-14).
+    - `early_count`: a window with so many new elements is reported before it closes; or None
       (REP-15).
+    - `early_period`: an open window is also reported where the border instant is a multiple of
+      this, counted from 0; or None (REP-15).
     - `panes`: what a window shows when it is reported again: all, `accumulating`; what is new,
-      `discarding`; or all, and what it showed before is taken back, `retracting`, or is so if it
-      had other borders, `replacing` (REP-16).
+      `discarding`; all, after it has taken back what it showed before, `retracting`; or as
+      `retracting`, but only if the borders changed, `replacing` (REP-16).
     - `horizon`: the instant to which time goes on after the last arrival: an instant, `none`,
       `flush`, which closes every window, or `last-window`, which closes those of the last element
       (ENG-1).
@@ -117,8 +117,12 @@ class Semantics:
       rows beyond its own base, `previous-new`; otherwise None (R2S-4, R2S-8).
     - `empty`: whether an empty output is emitted: `emit`, `suppress`, or `once` after an output
       that is not empty (R2S-5, R2S-9).
-    - `instant`: what a report is stamped with: the window's `close`, the instant of the
-      `evaluation`, that of its `trigger`, or that of the arrival before, `eager` (ENG-4).
+    - `instant`: what a report is stamped with: the border instant at the evaluation, `close`; the
+      instant of the `evaluation`, that of its `trigger`, or that of the arrival before, `eager`
+      (ENG-4).
+
+    Which elements are late, and who brings time:
+
     - `allowed_lateness`: by how much an element may be earlier than one before it, or `reject`
       (MOD-2); for `late_for=window` the grace of a window (WIN-22).
     - `late_for`: for what an element is late: for the `stream` (MOD-2), for a `window`, or for
@@ -127,8 +131,9 @@ class Semantics:
       None unless `late_for` is `window` (MOD-5).
     - `watermark_delay`: how far the watermark is behind the greatest app; None unless `late_for` is
       `window` (MOD-5).
-    - `expiry_rule`: which watermark expires a window: one `reached` at its close and the grace, or
-      one that has `passed` them; None unless `late_for` is `window` (WIN-22).
+    - `expiry_rule`: whether a watermark at the instant after the last one of a window, and the
+      grace, expires it, `reached`, or only a later one, `passed`; None unless `late_for` is
+      `window` (WIN-22).
     - `clock`: whose elements bring time to a window with a key: all of the `stream`, or those of
       the same `key` (WIN-24).
     """
@@ -287,12 +292,14 @@ def value_without_meaning(semantics: Semantics) -> str | None:
             "write r2s=append report=content-change"
         )
     return next(
-        chain(_no_lengths(semantics), _no_meaning_for_every(semantics), _no_watermarks(semantics)),
+        chain(
+            _too_small(semantics), _beside_every_window(semantics), _beside_late_windows(semantics)
+        ),
         None,
     )
 
 
-def _no_lengths(semantics: Semantics) -> Iterator[str]:
+def _too_small(semantics: Semantics) -> Iterator[str]:
     """SEM-2: Yield each count, period or delay that is too small."""
     for name, least in (("early_count", 1), ("early_period", 1), ("watermark_delay", 0)):
         value = getattr(semantics, name)
@@ -300,9 +307,9 @@ def _no_lengths(semantics: Semantics) -> Iterator[str]:
             yield f"{name} must be >= {least}, got {value}"
 
 
-def _no_meaning_for_every(semantics: Semantics) -> Iterator[str]:
-    """SEM-2: Yield what means nothing where each window is reported on its own, or only there."""
-    if not semantics.reported_windows.is_each:
+def _beside_every_window(semantics: Semantics) -> Iterator[str]:
+    """SEM-2: Yield what means nothing where every window is reported, or only there."""
+    if not semantics.reported_windows.is_every:
         only_each = {
             "early_count": semantics.early_count is None,
             "early_period": semantics.early_period is None,
@@ -312,7 +319,7 @@ def _no_meaning_for_every(semantics: Semantics) -> Iterator[str]:
         for name, is_plain in only_each.items():
             if not is_plain:
                 value = show(getattr(semantics, name))
-                yield f"{name}={value} is of windows that are each reported on their own; {EVERY}"
+                yield f"{name}={value} needs every window to be reported; {WRITE_EVERY}"
         return
     plain: dict[str, NamedValue] = {
         "late_for": semantics.late_for if semantics.late_for.is_window else LateFor.STREAM,
@@ -329,7 +336,7 @@ def _no_meaning_for_every(semantics: Semantics) -> Iterator[str]:
         yield f"reported_windows=every has no empty={semantics.empty}; write empty=suppress"
 
 
-def _no_watermarks(semantics: Semantics) -> Iterator[str]:
+def _beside_late_windows(semantics: Semantics) -> Iterator[str]:
     """SEM-2: Yield what means nothing where a window decides which elements are late."""
     has_bound = isinstance(semantics.allowed_lateness, int)
     if semantics.late_for.keeps_arrival_order and not semantics.late_for.is_window and has_bound:
@@ -344,7 +351,7 @@ def _no_watermarks(semantics: Semantics) -> Iterator[str]:
         yield "late_for=window has no close_rule=passed; write close_rule=reached"
 
 
-EVERY = "write reported_windows=every"
+WRITE_EVERY = "write reported_windows=every"
 FIELDS: tuple[str, ...] = tuple(f.name for f in fields(Semantics))
 NAMES = frozenset(FIELDS)
 _KINDS = {

@@ -554,8 +554,8 @@ class ReportedWindows(NamedValue):
     EVERY = "every", "REP-14"
 
     @property
-    def is_each(self) -> bool:
-        """Whether each window is reported on its own."""
+    def is_every(self) -> bool:
+        """Whether every window is reported."""
         match self:
             case ReportedWindows.ACTIVE:
                 return False
@@ -581,7 +581,7 @@ class Panes(NamedValue):
                 return False
 
     @property
-    def is_new_elements(self) -> bool:
+    def shows_only_new(self) -> bool:
         """Whether a report shows only what the window has not shown before."""
         match self:
             case Panes.DISCARDING:
@@ -655,7 +655,7 @@ class Clock(NamedValue):
     KEY = "key", "WIN-24"
 
     @property
-    def is_of_key(self) -> bool:
+    def reads_key_alone(self) -> bool:
         """Whether only elements of a window's own key bring time to it."""
         match self:
             case Clock.STREAM:
@@ -665,14 +665,16 @@ class Clock(NamedValue):
 
 
 class ExpiryRule(NamedValue):
-    """Which watermark expires a window (WIN-22): one that reaches close + grace, or one past it."""
+    """Which watermark expires a window (WIN-22): one that reaches the instant after the last one of
+    the window, and the grace, or one past it.
+    """
 
     REACHED = "reached", "WIN-22"
     PASSED = "passed", "WIN-22"
 
     @property
     def needs_later_watermark(self) -> bool:
-        """Whether a watermark at close + grace does not expire the window."""
+        """Whether a watermark at that instant does not expire the window."""
         match self:
             case ExpiryRule.REACHED:
                 return False
@@ -687,7 +689,7 @@ class ExactGap(NamedValue):
     PARTS = "parts", "WIN-23"
 
     @property
-    def is_within(self) -> bool:
+    def joins_at_gap(self) -> bool:
         """Whether such an element joins."""
         match self:
             case ExactGap.JOINS:
@@ -703,7 +705,7 @@ class ExpiredSession(NamedValue):
     JOINED = "joined", "WIN-23"
 
     @property
-    def is_joined(self) -> bool:
+    def can_be_joined(self) -> bool:
         """Whether an element can join it."""
         match self:
             case ExpiredSession.GONE:

@@ -28,7 +28,7 @@ names. A module has a chapter of SPEC.md, and its class extends that of the chap
 - `inputs`: what is given, and what the rules look up;
 - `elements` (§1), `windows` (§4), `ticks` (§5), `reports` (§6);
 - `datasets` (§7: R2R-8 and R2R-9; R2R-1 is in `reports`, which compares triples), `relations` (§8);
-- `firings` (§16), windows that are each reported on their own;
+- `firings` (§16), reports of every window;
 - `evaluation` (§9), and `keys` (§16) with the whole, `Enumeration`;
 - `matches` (R2R-22), apart from the others: the matches of triple patterns whose elements are
   consumed. `Enumeration` does not read the field `consumption`.

@@ -1,5 +1,5 @@
-"""SPEC.md §6, REP-14 to REP-16: reports of every window, each on its own, as Flink, Beam and Kafka
-Streams have them, with their late elements (MOD-5, WIN-22) and sessions (WIN-23).
+"""docs/firings.md §16: reports of every window (REP-14 to REP-16), as Flink, Beam and Kafka Streams
+have them, with their late elements (MOD-5, WIN-22) and sessions (WIN-23).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Session(NamedTuple):
     """
 
     content: Content
-    revived: tuple[Content, ...] = ()
+    joined_after_expiry: tuple[Content, ...]
 
 
 class HeldWindow(NamedTuple):
@@ -37,10 +37,10 @@ class HeldWindow(NamedTuple):
 
     instance: WindowInstance
     content: Content
-    revived: tuple[Content, ...] = ()
+    joined_after_expiry: tuple[Content, ...] = ()
 
 
-class Shown(NamedTuple):
+class LastReport(NamedTuple):
     """What a window held when it was reported last."""
 
     number: int | None
@@ -49,16 +49,16 @@ class Shown(NamedTuple):
 
 
 class Firings(Reports):
-    """§6: reports of every window (`reported_windows=every`)."""
+    """§16: reports of every window (`reported_windows=every`)."""
 
-    last_shown: list[Shown]  # what each window held when it was reported last (REP-16)
+    last_reports: list[LastReport]  # what each window held when it was reported last (REP-16)
 
     # Which windows there are, and what they hold: WIN-22, WIN-23
 
     def has_expired(self, last: int, before: float) -> bool:
         """WIN-22: Return whether a window with this last instant has expired after the arrivals
-        whose sys is less: whether their watermark has reached its close and the grace. [0, 10) with
-        the grace 2 expires at 12.
+        whose sys is less: whether their watermark has reached the instant after its last one, and
+        the grace. [0, 10) with the grace 2 expires at 12.
         """
         watermark = self.watermark([each for each in self.arrivals if each.sys < before])
         match self.semantics.expiry_rule:
@@ -88,11 +88,11 @@ class Firings(Reports):
         if window.kind is WindowKind.SESSION:
             return self.sessions(window, places)
         return [
-            HeldWindow(instance, self.taken_in(window, instance, places))
+            HeldWindow(instance, self.content_of(window, instance, places))
             for instance in self.sequences[window]
         ]
 
-    def taken_in(self, window: Window, instance: WindowInstance, places: list[int]) -> Content:
+    def content_of(self, window: Window, instance: WindowInstance, places: list[int]) -> Content:
         """WIN-22: Return the places of those elements that have an instant in a window, and came
         before it had expired.
         """
@@ -117,19 +117,23 @@ class Firings(Reports):
             if not self.has_expired(last, self.sys(window, j)):
                 found = [session for session in found if session not in near] + [joined]
         return [
-            HeldWindow(self.session_instance(window, session.content), *session)
+            HeldWindow(
+                self.session_instance(window, session.content),
+                session.content,
+                session.joined_after_expiry,
+            )
             for session in sorted(found, key=lambda each: self.extent(window, each.content))
         ]
 
     def joined(self, window: Window, near: list[Session], place: int) -> Session:
         """WIN-23: Return the session that an element makes of those that are near it."""
         content = [place, *(j for session in near for j in session.content)]
-        revived = [each for session in near for each in session.revived]
+        joined_after_expiry = [each for session in near for each in session.joined_after_expiry]
         for session in near:
             last = self.last_instant(window, session.content)
             if self.has_expired(last, self.sys(window, place)):
-                revived.append(session.content)
-        return Session(tuple(sorted(content)), tuple(revived))
+                joined_after_expiry.append(session.content)
+        return Session(tuple(sorted(content)), tuple(joined_after_expiry))
 
     def sys(self, window: Window, place: int) -> int:
         """WIN-22: Return the place of an element among all arrivals."""
@@ -193,7 +197,7 @@ class Firings(Reports):
         newest = t + (self.semantics.watermark_delay or 0)
         return instance.instants[0] <= newest and t <= instance.instants[-1]
 
-    def closes_alone(self, window: Window, held: HeldWindow, t: int, k: int) -> bool:
+    def closes_window(self, window: Window, held: HeldWindow, t: int, k: int) -> bool:
         """REP-14, WIN-23: Return whether t is a window's last instant, and before the own instant
         of arrival k, which must not join it.
         """
@@ -203,11 +207,11 @@ class Firings(Reports):
         is_session = window.kind is WindowKind.SESSION and arrival.stream == window.stream
         return not (is_session and self.is_near(window, held.content, arrival.place))
 
-    def fires_alone(self, held: HeldWindow, t: int, k: int, is_late: bool) -> bool:
+    def is_reported(self, held: HeldWindow, t: int, k: int, is_late: bool) -> bool:
         """REP-14: Return whether all conditions hold for a window at t."""
-        return all(self.holds_alone(each, held, t, k, is_late) for each in self.semantics.report)
+        return all(self.holds_for(each, held, t, k, is_late) for each in self.semantics.report)
 
-    def holds_alone(
+    def holds_for(
         self, condition: Condition, held: HeldWindow, t: int, k: int, is_late: bool
     ) -> bool:
         """REP-14: Return whether a condition holds for one window at t. `is_late` is whether it has
@@ -216,7 +220,7 @@ class Firings(Reports):
         window = self.windows[0]
         match condition:
             case Condition.CLOSE:
-                return is_late or self.closes_alone(window, held, t, k)
+                return is_late or self.closes_window(window, held, t, k)
             case Condition.CHANGE:
                 return self.differs(window, held.content, self.shown_content(held))
             case Condition.NON_EMPTY:
@@ -239,13 +243,13 @@ class Firings(Reports):
 
     # What it shows: REP-16
 
-    def shown(self, held: HeldWindow) -> list[Shown]:
+    def shown(self, held: HeldWindow) -> list[LastReport]:
         """REP-16: Return what a window has shown: what it held when it was reported last, or, if it
         is a session, what each of the sessions held that it is made of, in their order.
         """
         return sorted(
             one
-            for one in self.last_shown
+            for one in self.last_reports
             if one.number == held.instance.number and set(one.content) <= set(held.content)
         )
 
@@ -280,13 +284,13 @@ class Firings(Reports):
         number, borders, _ = held.instance
         before = self.shown(held)
         for one in before:
-            had_expired = any(set(one.content) <= set(each) for each in held.revived)
+            had_expired = any(set(one.content) <= set(each) for each in held.joined_after_expiry)
             if self.takes_back(one.borders, borders) and not had_expired:
                 shown = ShownWindow(one.number, one.borders, one.content)
                 yield QueryReport(t, k, (shown,), takes_back=True)
         yield QueryReport(t, k, (ShownWindow(number, borders, self.pane(held)),))
-        self.last_shown = [one for one in self.last_shown if one not in before]
-        self.last_shown.append(Shown(number, borders, held.content))
+        self.last_reports = [one for one in self.last_reports if one not in before]
+        self.last_reports.append(LastReport(number, borders, held.content))
 
     def reports(self) -> Iterator[QueryReport]:
         """REP-14: Yield the reports: of the active window (REP-8), or of every window."""
@@ -294,16 +298,16 @@ class Firings(Reports):
             case ReportedWindows.ACTIVE:
                 return super().reports()
             case ReportedWindows.EVERY:
-                return self.fired()
+                return self.reports_of_every_window()
 
-    def fired(self) -> Iterator[QueryReport]:
+    def reports_of_every_window(self) -> Iterator[QueryReport]:
         """REP-14: Yield the reports of every window: arrival after arrival, instant after instant,
         and at an instant in the order of the windows.
         """
         if not self.s0s:
             return
         (window,) = self.windows
-        self.last_shown = []
+        self.last_reports = []
         seen = 0  # how many elements there were when an arrival was looked at last
         for k, instants in self.looked_at():
             for t in instants:
@@ -315,7 +319,7 @@ class Firings(Reports):
                         if held.instance.instants[-1] < self.start:
                             continue  # it ended before s0
                         is_open = self.is_open(held.instance, t, k)
-                        fires = about != [] and self.fires_alone(held, t, k, is_late)
+                        fires = about != [] and self.is_reported(held, t, k, is_late)
                         early = visit == 0 and self.is_early(window, held, t, k)
                         if (fires and (is_open or is_late)) or (early and is_open):
                             yield from self.show(held, t, k)

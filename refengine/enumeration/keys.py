@@ -1,4 +1,4 @@
-"""SPEC.md §9, keys: a window with a key stands for one window for each key (WIN-24)."""
+"""docs/firings.md §16, keys: a window with a key stands for one window for each key (WIN-24)."""
 
 from __future__ import annotations
 
@@ -16,16 +16,12 @@ from refengine.model.elements import Element
 class Enumeration(Evaluations):
     """The reports of a query over streams under a semantics, by enumeration."""
 
-    def is_keyed(self, window: Window) -> bool:
-        """WIN-24: Return whether a window stands for one of each key."""
-        return window.by != () and window.kind is not WindowKind.PARTITION
-
     def reports(self) -> Iterator[QueryReport]:
         """WIN-24: Yield the reports of all keys' windows, in the order of the arrivals that trigger
         them, then of the keys.
         """
         window = self.windows[0]
-        if not self.is_keyed(window):
+        if not window.is_keyed:
             yield from super().reports()
             return
         found = [
@@ -66,7 +62,7 @@ class Enumeration(Evaluations):
         """WIN-24, ENG-1: Return what an enumeration without keys returns, for the window of each
         key.
         """
-        if not self.is_keyed(window):
+        if not window.is_keyed:
             return super().last_instants(window, end)
         mine = [self.places_of_key(window, key) for key in self.keys(window)]
         alone = [self.of_places(window, places, end + 1) for places in mine]

@@ -9,7 +9,7 @@ from itertools import accumulate, count
 from refengine.core.query import Unit, Window, WindowKind
 from refengine.core.values import T0, Closure, Formula, LateFor, Offset, Partial, Slide, Watermark
 from refengine.enumeration.elements import Elements
-from refengine.enumeration.inputs import Arrival, Borders, Content, WindowInstance
+from refengine.enumeration.inputs import OTHERS, Arrival, Borders, Content, WindowInstance
 from refengine.model.elements import TIME_BOUND
 from refengine.model.errors import require
 
@@ -216,9 +216,8 @@ class Windows(Elements):
         """MOD-5: Return whether a watermark is read from an arrival."""
         match self.semantics.watermark:
             case Watermark.PUNCTUATION:
-                return any(
-                    each.sys == arrival.sys for each in self.others if self.is_punctuation(each)
-                )
+                is_other = arrival.stream == OTHERS  # in no window
+                return is_other and self.is_punctuation(self.others[arrival.place])
             case Watermark.GREATEST | None:
                 return True
 
@@ -227,7 +226,7 @@ class Windows(Elements):
         sentinel brings the horizon.
         """
         match self.semantics.late_for:
-            case LateFor.WINDOW | LateFor.NOTHING if arrival.stream is not None:
+            case LateFor.WINDOW | LateFor.NOTHING if arrival.stream is not None:  # not the sentinel
                 return self.watermark(self.arrivals[: self.arrivals.index(arrival) + 1])
             case LateFor.WINDOW | LateFor.NOTHING | LateFor.STREAM:
                 return arrival.app

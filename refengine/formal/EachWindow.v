@@ -132,7 +132,7 @@ Section EachWindow.
     Let visit t (state : list (Report * bool) * list Held) h :=
       let (rs, m) := state in
       let late := (t =? first) && (held_last h <? first) && existsb (fun e => negb (Firings.is_in old e)) (held h) in
-      if Firings.fires_alone s f p o a t late m h then let (new, m') := show f t k m h in (rs ++ new, m') else state.
+      if Firings.is_reported s f p o a t late m h then let (new, m') := show f t k m h in (rs ++ new, m') else state.
 
     Lemma is_in_old e : In e old -> Firings.is_in old e = true.
     Proof. intros H; apply existsb_exists; exists e; split; [assumption|apply Z.eqb_refl]. Qed.
@@ -156,7 +156,7 @@ Section EachWindow.
       visit t (rs, m) (numbered s f p o (seen_at f p t before) n) = (rs, m).
     Proof.
       intros L N; unfold visit; cbn [held_last numbered]; fold last; rewrite never_late by assumption.
-      unfold Firings.fires_alone, all_hold, closes_alone, is_early; rewrite closing; destruct none_early as [-> ->].
+      unfold Firings.is_reported, all_hold, closes_window, is_early; rewrite closing; destruct none_early as [-> ->].
       cbn [held_last numbered negb orb]; fold last; replace (t =? last n) with false by lia; cbn.
       destruct (is_open f t _), (_ <=? _); reflexivity.
     Qed.
@@ -179,8 +179,8 @@ Section EachWindow.
       { unfold pane; rewrite Sc, Hc; destruct (panes f); try reflexivity; apply filter_all; reflexivity. }
       assert (Cl : closes_at s p t = true).
       { rewrite closes_is, <- E, number_of_last; lia. }
-      assert (Fi : Firings.fires_alone s f p o a t false m h = reports_at t).
-      { unfold Firings.fires_alone, all_hold, closes_alone, is_early, reports_at; rewrite closing, unchanged, Pa, Cl.
+      assert (Fi : Firings.is_reported s f p o a t false m h = reports_at t).
+      { unfold Firings.is_reported, all_hold, closes_window, is_early, reports_at; rewrite closing, unchanged, Pa, Cl.
         destruct none_early as [-> ->]; unfold h; cbn [held_last numbered negb orb andb]; fold last w own_ start; rewrite time.
         pose proof (last_after_start n L); replace (start <=? last n) with true by lia; cbn [andb].
         unfold is_open; cbn [held_first held_last numbered]; fold last.

@@ -29,7 +29,7 @@ Fixpoint each_after (before es : list Element) : list (list Element * Element) :
 
 (** A window and what it holds: its number, if it is no session, its borders, and its first and last instant. *)
 Record Held := { number : option Z; opens : Z; closes : Z; held_first : Z; held_last : Z; held : Content;
-                 revived : list Content (* those of its sessions that had expired when an element joined them *) }.
+                 joined_after_expiry : list Content (* those of its sessions that had expired when an element joined them *) }.
 
 Section Of.
   Variables (s : Semantics) (f : Firings).
@@ -114,7 +114,7 @@ Section Of.
          held_first := from; held_last := to;
          held := map snd (filter (fun x => (app (snd x) <=? to) && (from <=? until (snd x)) &&
                                            negb (has_expired (fst x) to)) es);
-         revived := [] |}.
+         joined_after_expiry := [] |}.
 
     (** WIN-23: the first and the last instant of elements, and the last one of their session. *)
     Definition first_of (c : Content) : Z := match map app c with [] => 0 | x :: xs => smallest xs x end.
@@ -138,7 +138,7 @@ Section Of.
       let c := fst x in
       {| number := None; opens := first_of c;
          closes := last_of c + match session_border f with AtGap => size w | AtLast => 0 | AtNext => 1 end;
-         held_first := first_of c; held_last := session_last c; held := c; revived := snd x |}.
+         held_first := first_of c; held_last := session_last c; held := c; joined_after_expiry := snd x |}.
 
     (** REP-14: how far windows have begun at t. *)
     Definition newest (t : Z) : Z := match late_for f with ForWindow => t + watermark_delay f | _ => t end.
@@ -177,7 +177,7 @@ Section Of.
     (** REP-16: the reports of a window; [true]: it is taken back.  And what windows showed last then. *)
     Definition show (t k : Z) (m : list Held) (h : Held)
         : list (Report * bool) * list Held :=
-      let is_taken_back one := takes_back one h && negb (existsb (fun c => forallb (is_in c) (held one)) (revived h)) in
+      let is_taken_back one := takes_back one h && negb (existsb (fun c => forallb (is_in c) (held one)) (joined_after_expiry h)) in
       (map (fun one => (as_report t k one (held one), true)) (filter is_taken_back (shown_of m h)) ++
          [(as_report t k h (pane m h), false)],
        filter (fun one => negb (is_of h one)) m ++ [h]).
@@ -185,12 +185,12 @@ Section Of.
     Section AtArrival.
       Variables (a : Arrival) (t : Z) (late : bool).  (* late: it has closed, and took in an element since *)
       (** REP-14, WIN-23: a session does not close at an arrival that joins it. *)
-      Definition closes_alone (h : Held) : bool :=
+      Definition closes_window (h : Held) : bool :=
         (t =? held_last h) && (t <? own s [p] a) &&
         match kind w, element a with Session, Some e => negb ((stream e =? on w) && is_near (held h) e) | _, _ => true end.
       (** REP-14 *)
       Definition all_hold (m : list Held) (h : Held) : bool :=
-        (negb (window_close s) || late || closes_alone h) &&
+        (negb (window_close s) || late || closes_window h) &&
         (negb (content_change s) || differs s (held h) (shown_content m h)) &&
         (negb (non_empty s) || negb (is_empty (pane m h))) && is_periodic s p t.
       (** REP-15 *)
@@ -202,7 +202,7 @@ Section Of.
         | Some λ => (border s t mod λ =? 0) && (t <? own s [p] a) && negb (is_empty (held h)) | None => false
         end.
       (** REP-14, REP-15: a window that is open, or late, is reported. *)
-      Definition fires_alone (m : list Held) (h : Held) : bool :=
+      Definition is_reported (m : list Held) (h : Held) : bool :=
         (s0_at s p o <=? held_last h) && (late || is_open t h) && (all_hold m h || (negb late && is_early m h)).
     End AtArrival.
 
@@ -213,7 +213,7 @@ Section Of.
       let visit t (state : list (Report * bool) * list Held) h :=
         let (rs, m) := state in
         let late := (t =? start) && (held_last h <? start) && existsb (fun e => negb (is_in old e)) (held h) in
-        if fires_alone a t late m h then let (new, m') := show t k m h in (rs ++ new, m') else state in
+        if is_reported a t late m h then let (new, m') := show t k m h in (rs ++ new, m') else state in
       fold_left (fun state t => fold_left (visit t) (windows_at t before) state) ts ([], m).
     Definition run_alone (start : Z)
         : list Element -> list Element -> Looked -> list Held -> Z -> list Arrival -> list (Report * bool) :=

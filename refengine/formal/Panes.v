@@ -88,8 +88,8 @@ Section Panes.
         exists one xs ys, mine n m = [one] /\ held one = together past (borders_of n) /\
                           before = xs ++ ys /\ held one = holds n xs.
     Variables (a : Arrival) (k : Z).
-    Lemma same_firing t late m h : fires_alone s acc p o a t late m h = fires_alone s disc p o a t late m h.
-    Proof. unfold fires_alone, all_hold, is_early, closes_alone; rewrite any; cbn [negb orb]; reflexivity. Qed.
+    Lemma same_firing t late m h : is_reported s acc p o a t late m h = is_reported s disc p o a t late m h.
+    Proof. unfold is_reported, all_hold, is_early, closes_window; rewrite any; cbn [negb orb]; reflexivity. Qed.
     Lemma is_of_same m past n : remembers m past -> let h := numbered s f p o (seen [] before) n in
       filter (is_of h) m = mine n m.
     Proof.
@@ -108,7 +108,7 @@ Section Panes.
       assert (Sh : shown_of m h = mine n m).
       { unfold shown_of; rewrite F; destruct (R n) as [[-> _]|(x & xs & ys & -> & _)]; reflexivity. }
       assert (No : forall v, (v = Accumulating \/ v = Discarding) ->
-         filter (fun one => takes_back (with_panes v f) one h && negb (existsb (fun c => forallb (is_in c) (held one)) (revived h))) (shown_of m h) = []).
+         filter (fun one => takes_back (with_panes v f) one h && negb (existsb (fun c => forallb (is_in c) (held one)) (joined_after_expiry h))) (shown_of m h) = []).
       { intros v V; apply filter_none; intros; destruct V as [-> | ->]; reflexivity. }
       assert (Sb : same_borders (borders_of n) (borders_of n) = true) by (rewrite one_number; lia).
       (* the pane is what came since *)
@@ -162,7 +162,7 @@ Section Panes.
     Let visit v t (state : list (Report * bool) * list Held) h :=
       let (rs, m) := state in
       let late := (t =? first) && (held_last h <? first) && existsb (fun e => negb (is_in old e)) (held h) in
-      if fires_alone s (with_panes v f) p o a t late m h
+      if is_reported s (with_panes v f) p o a t late m h
       then let (new, m') := show (with_panes v f) t k m h in (rs ++ new, m') else state.
     Definition in_step (past : list (Report * bool)) (x y : list (Report * bool) * list Held) : Prop :=
       snd x = snd y /\ add_up past (fst x) (fst y) /\ remembers (snd x) (past ++ fst y).
@@ -171,7 +171,7 @@ Section Panes.
     Proof.
       destruct x as [xs m], y as [ys m']; intros (E & A & R); cbn [fst snd] in *; subst m'; unfold visit; cbv zeta.
       set (h := numbered s f p o (seen [] before) n); fold acc disc; rewrite same_firing.
-      destruct (fires_alone s disc p o a t _ m h); [|repeat split; assumption].
+      destruct (is_reported s disc p o a t _ m h); [|repeat split; assumption].
       destruct (shows t m (past ++ ys) n R) as (m' & r & d & Sa & Sd & Ad & R'); fold h in Sa, Sd; rewrite Sa, Sd.
       repeat split; cbn [fst snd]; [now apply add_up_app|now rewrite app_assoc].
     Qed.

@@ -1,6 +1,6 @@
-"""Incremental evaluation (SPEC.md §9, ENG-6 and ENG-7): the reports of `core.engine`, each of which
-costs what changed since the one before. `core.engine` is the reference; this package is held to
-it, and leaves to it what is not covered (`coverage.NotCovered`).
+"""Incremental evaluation (docs/incremental.md, ENG-6, ENG-7): the reports of `core.engine`, each of
+which costs what changed since the one before. `core.engine` is the reference; this package is held
+to it, and leaves to it what is not covered (`coverage.NotCovered`).
 
 Imports `model`, `sparql` and `core`. Begin with `engine.evaluate_incrementally`, which puts three
 things together; the modules in reading order:

@@ -159,7 +159,7 @@ def _streamed_window(query: Query, semantics: Semantics) -> Window:
         raise Unsupported(
             "a query with several windows needs its streams whole", rule="ENG-6", place="windows"
         )
-    if semantics.reported_windows.is_each:
+    if semantics.reported_windows.is_every:
         raise Unsupported(
             "where every window is reported, a stream must be given whole; "
             "write reported_windows=active",

@@ -386,7 +386,7 @@ def why_not_in_parts(query: Query, semantics: Semantics) -> str | None:
     is_append = engine.operator(query, semantics).reads_kept_content
     unbounded = next((spec.kind for spec in query.windows if spec.kind not in BOUNDED), None)
     reasons = {
-        f"reported_windows={semantics.reported_windows}": semantics.reported_windows.is_each,
+        f"reported_windows={semantics.reported_windows}": semantics.reported_windows.is_every,
         f"late_for={semantics.late_for}": semantics.late_for.keeps_arrival_order,
         "a window with a key": any(spec.is_keyed for spec in query.windows),
         f"windows of kind {unbounded}, which have no bounds in time": unbounded,

@@ -591,7 +591,7 @@ def quicker_schedule(planned: Plan) -> type[Schedule] | None:
     does.
     """
     semantics = planned.semantics
-    is_of_active_windows = not semantics.reported_windows.is_each and not any(
+    is_of_active_windows = not semantics.reported_windows.is_every and not any(
         view.spec.is_keyed or not view.is_in_order for view in planned.views
     )
     if semantics.tick.needs_batches or not is_of_active_windows:

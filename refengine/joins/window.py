@@ -1,4 +1,4 @@
-"""The value that says which windows a join has: every choice of SPEC.md §15 is one of its fields.
+"""The value that says which windows a join has: every choice of docs/joins.md is one of its fields.
 
 Instants and durations are integers in milliseconds.
 """

@@ -1,5 +1,5 @@
-"""The oracle (SPEC.md §11): whether a semantics can give a recorded output, and if not, where the
-two part and what would explain it.
+"""The oracle (docs/judging.md §11): whether a semantics can give a recorded output, and if not,
+where the two part and what would explain it.
 
 A profile says what is known of an engine. It leaves fields of the semantics open, and nobody
 records t0, the order in which simultaneous elements arrived, or how many outputs came before the

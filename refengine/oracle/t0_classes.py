@@ -53,7 +53,7 @@ def run_with_each_t0(
     is_keyed = any(view.spec.is_keyed for view in planned.views)
     horizon = planned.semantics.horizon
     is_fixed = isinstance(horizon, End) and horizon.depends_on_windows
-    may_move = not (planned.semantics.reported_windows.is_each or is_keyed or is_fixed)
+    may_move = not (planned.semantics.reported_windows.is_every or is_keyed or is_fixed)
     for _ in range(T0_CLASS_BOUND):
         if first > hi:
             return

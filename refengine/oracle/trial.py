@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypedDict, Unpack
 
 from refengine.core import window
 from refengine.core.engine import Report
-from refengine.core.query import Query
+from refengine.core.query import Query, WindowKind
 from refengine.core.question import Question, refuse_no_question
 from refengine.core.semantics import Semantics
 from refengine.core.values import Closure
@@ -141,10 +141,13 @@ class RecordingToJudge:
 
     def stated_window(self, index: int, closure: Closure | None) -> Borders | None:
         """Return the first and the last instant of the window that the engine states for relation
-        `index`; None where it states none. `closure` is that of the semantics that is tried.
+        `index`; None where it states none. `closure` is that of the semantics that is tried. It is
+        also that of a session, whose borders are compared as they are stated (WIN-23).
         """
         if index >= len(self.windows):
             return None
+        if self.query.windows[0].kind is WindowKind.SESSION:
+            return first_and_last_instant(self.windows[index], closure)
         return first_and_last_instant(self.windows[index], self.window_closure or closure)
 
     def stated_borders(self, index: int, closure: Closure | None) -> Borders | None:

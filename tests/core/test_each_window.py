@@ -186,6 +186,27 @@ def test_open_t0_is_found():
     assert verdict.named_trial.semantics.t0 in (-10, 0)
 
 
+@pytest.mark.parametrize("closure", [None, "[)", "[]", "(]", "()"])
+@pytest.mark.parametrize(("border", "stated"), [("gap", 13), ("last", 8), ("next", 9)])
+def test_the_closure_does_not_apply_to_the_stated_borders_of_a_session(
+    border: str, stated: int, closure: str | None
+):
+    """WIN-23, ORA-11: Elements at 0, 4 and 8 are one session within a gap of 5. An engine states
+    0 and one of 13, 8 and 9, and may say which borders belong to its windows.
+    """
+    query = from_table({"body": "SELECT ?x { ?x ?p ?o }", "windows": [SESSION]})
+    triples = [
+        ((f"<urn:{place}>", "<urn:p>", "<urn:b>"), app) for place, app in enumerate((0, 4, 8))
+    ]
+    streams = {"s": stream(triples)}
+    chosen = profile("csparql").with_fields({**FIELDS, "session_border": border})
+    (report,) = evaluate(query, streams, chosen.semantics())
+    options = {"window_closure": closure, "witnesses": ()}
+    for upper in (stated - 1, stated, stated + 1):
+        verdict = judge(query, streams, chosen, [report.relation], windows=[(0, upper)], **options)
+        assert verdict.passed == (upper == stated)
+
+
 Reported = list[tuple[tuple[int, int], int, int]]
 
 
@@ -372,7 +393,7 @@ def test_arrival_orders_are_not_searched():
     unordered = {"s": stream([(TRIPLE, 3), (other, 3)], ordered=False)}
     chosen = profile("csparql").with_fields({**FIELDS, "report": "content-change"})
     relations = [r.relation for r in evaluate(query, unordered, chosen.semantics())]
-    with pytest.raises(RefengineError, match="each reported on their own") as refusal:
+    with pytest.raises(RefengineError, match="reported_windows=every") as refusal:
         judge(query, unordered, chosen, relations[::-1], witnesses=())
     assert refusal.value.rule == "ORA-7"
 

@@ -6,7 +6,7 @@ import pytest
 
 from refengine import Body, Query, Window, WindowKind
 from refengine.core.explain import explain
-from refengine.core.query import Unit
+from refengine.core.query import SIZED, Unit
 from refengine.core.values import R2S
 
 
@@ -35,10 +35,31 @@ def content_of(**fields):
             {"kind": WindowKind.PARTITION, "size": 3, "by": ("subject",)},
             "the latest 3 elements of each key, by subject (WIN-15)",
         ),
+        ({"kind": WindowKind.SESSION, "size": 5}, "when nothing has come for 5 units of time"),
     ],
 )
 def test_the_content_of_each_kind_of_window(fields, expected):
     assert expected in content_of(**fields)
+
+
+def test_the_kinds_of_windows_are_all_here():
+    (shown,) = (
+        mark.args[1]
+        for mark in test_the_content_of_each_kind_of_window.pytestmark
+        if mark.name == "parametrize"
+    )
+    assert {fields["kind"] for fields, _ in shown} == {*WindowKind}
+
+
+@pytest.mark.parametrize("kind", WindowKind)
+def test_windows_for_each_key_are_explained(kind):
+    """WIN-24: those of every kind but partition, whose key is part of its content."""
+    needs = {"size": 5} if kind in SIZED else {}
+    if kind in (WindowKind.TIME, WindowKind.TUPLE):
+        needs["slide"] = 5
+    query = Query((Window("s", kind, by=("subject", "urn:p"), **needs),), Body("ASK { ?x ?p ?y }"))
+    told = "  There is one such window for each key, by subject, urn:p (WIN-24)."
+    assert (told in explain(query)) == (kind is not WindowKind.PARTITION)
 
 
 def test_a_lag_is_explained():

@@ -8,6 +8,7 @@ import pytest
 
 from conformance.corpus.rule_texts import read_specification, rule_texts, rule_texts_of
 from conformance.corpus.specification import ID, rules
+from refengine.core.query import WindowKind
 from refengine.core.semantics import ENUMS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -74,19 +75,29 @@ LISTED = [
     ("change_scope", "reads_graphs", ("ORA-7",)),
     ("consumption", "uses_up_elements", ("SEM-2",)),
     ("empty", "reads_last_output", ("ENG-7", "ORA-7")),
+    ("late_for", "keeps_arrival_order", ("ENG-7", "ENG-8", "ORA-7")),
     ("missed_instants", "leaves_some_out", ("ENG-7",)),
     ("missed_instants", "needs_instants", ("SEM-2",)),
+    ("reported_windows", "is_every", ("ENG-7", "ENG-8", "ORA-2", "ORA-7")),
 ]
 
 
 @pytest.mark.parametrize(("field", "question", "listing"), LISTED)
 def test_rules_list_the_values_for_which_a_question_holds(field, question, listing):
-    """ENG-7 lists what a part needs, ORA-7 what is not searched, SEM-2 what is contradictory."""
+    """ENG-7 lists what a part needs and lacks, ENG-8 what cannot be pushed, ORA-7 what is not
+    searched, SEM-2 what is contradictory.
+    """
     for rule in listing:
         listed = values_listed(field, text_of(rule))
         expected = {str(value) for value in ENUMS[field] if getattr(value, question)}
         form = " or ".join(f"`{word}`" for word in sorted(expected)).replace("`", f"`{field}=", 1)
         assert listed == expected, f"{rule} must list {form}, written like this; {question}"
+
+
+@pytest.mark.parametrize("page", ["SPEC.md", "docs/command-line.md", "docs/values.md"])
+def test_a_page_that_lists_the_kinds_of_windows_lists_all(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    assert [kind for kind in WindowKind if not re.search(rf"`(window=)?{kind}`", text)] == []
 
 
 def test_the_heading_of_a_section_names_files_that_there_are():

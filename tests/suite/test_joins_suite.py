@@ -1,4 +1,4 @@
-"""The suite `joins`: the cases of SPEC.md §15 put to engines through the protocol."""
+"""The suite `joins`: the cases of docs/joins.md §15 put to engines through the protocol."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What would explain a fail (SPEC.md §11, ORA-13): other values of the semantics' fields, other
+"""What would explain a fail (docs/judging.md, ORA-13): other values of the semantics' fields, other
 profiles, and other readings of the recording.
 
 Small changes are tried before large ones. Our search goes like this:

@@ -1,4 +1,4 @@
-"""Arrival orders that were not recorded (SPEC.md §11, ORA-4 to ORA-7): whether some order of
+"""Arrival orders that were not recorded (docs/judging.md, ORA-4 to ORA-7): whether some order of
 simultaneous elements gives the recorded outputs.
 
 n elements at one instant can arrive in n! orders, and each order gives other outputs inside the
