@@ -493,7 +493,7 @@ class ScheduleOfInstants(Schedule):
             if view.frame
         ]
         self.timely = [span for span in spans if span]
-        self.cut = self._cut_at_timely_instants
+        self.cut = self.cut_at_timely_instants
         self.is_after_close = Condition.CLOSE in semantics.report
 
     def groups(self) -> Iterator[Iterable[Evaluation]]:
@@ -526,7 +526,7 @@ class ScheduleOfInstants(Schedule):
             default=NEVER,
         )
 
-    def _cut_at_timely_instants(
+    def cut_at_timely_instants(
         self, views: Sequence[WindowView], arrived: Sequence[int], interval: range
     ) -> Iterator[Stretch]:
         """Yield the stretches of an interval from timely instant to timely instant. What a window
