@@ -435,7 +435,7 @@ def a_change_is_one_of_what_is_shown(
     held: HeldWindow,
     *values: Any,
 ) -> Any:
-    """Compares what a discarding window would show with the last element that it has shown."""
+    """Compares what a discarding window would show with the last element it showed."""
     if condition is Condition.CHANGE and schedule.planned.semantics.panes.shows_only_new:
         shown = held.shown_content
         return tuple(schedule.pane(held)) != tuple(shown[-1:])
