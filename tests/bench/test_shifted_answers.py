@@ -124,8 +124,9 @@ def test_gracious_mode_is_its_definition(seed: int) -> None:
     expects = draw_answers(random)
     for _ in range(4):
         opens = random.randrange(8)
-        window = (opens, opens + random.randrange(1, 6))
         closure = random.choice(list(Closure))
+        least = 2 if closure is Closure.OPEN else 1  # QRY-5
+        window = (opens, opens + random.randrange(least, 6))
         low, high = borders(closure)
         actual = expects.answer(
             window[0] + random.randrange(-2, 3), window[1] + random.randrange(3)

@@ -31,6 +31,7 @@ FENCE = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 KINDS = {
     "python": "tests/command_line/test_readme.py::test_a_block_runs",
     "python spark": "tests/spark/test_pages_over_spark.py",
+    "python harness": "tests/suite/test_window_suite.py",
     "toml": None,
     "sparql": None,
     "json": None,

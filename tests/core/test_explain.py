@@ -73,7 +73,7 @@ def test_a_window_for_each_key_is_said_to_be_one():
     """WIN-24: Of another kind than partition."""
     window = Window("s", WindowKind.SESSION, 300, by=("subject", "urn:p"))
     _, _, keys, *_ = explain(Query((window,), Body("ASK { ?x ?p ?y }")))
-    assert keys.strip() == "It stands for one window for each key, by subject, urn:p (WIN-24)."
+    assert keys.strip() == "There is one such window for each key, by subject, urn:p (WIN-24)."
 
 
 def test_what_a_query_says_and_what_it_leaves_open():

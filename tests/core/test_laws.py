@@ -712,7 +712,8 @@ def differences(
 
 @law(
     # of few elements, or of few reports, hardly anything goes
-    differences(least=8) | differences(least=8, report=OneOf(REPORTED_OFTEN)),
+    differences(least=8)
+    | differences(least=8, report=OneOf(REPORTED_OFTEN), horizon="flush", tick="tuple"),
     wrong_engine("R2S-2", "every operator is rstream"),
     wrong_engine("R2S-2", "r2s over sets"),
     wrong_engine("R2S-4", "no base"),
@@ -937,7 +938,7 @@ def pane_of_the_newest(schedule, held, right=FiringSchedule.pane):
 
 
 @law(
-    panes("discarding"),
+    panes("discarding", elements={"min_size": 6}),
     wrong(FiringSchedule.pane, pane_of_the_newest),
     beyond={"panes that are replaced": panes("replacing")},
     because="a report shows what the window holds and has not shown (REP-16).",

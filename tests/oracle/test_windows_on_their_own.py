@@ -132,13 +132,13 @@ def test_an_order_that_was_not_recorded_is_no_fail(query, fields, items, recorde
     assert not known.passed
 
 
-def test_a_wrong_window_is_named_by_the_closure_of_the_semantics():
-    """ORA-11, WIN-23: By `last` the session of 3 and 6 is [3, 6). Stated as [3, 6], which is
-    [3, 7), it is wrong, although the numbers are the same.
+def test_a_wrong_window_of_a_session_is_named_by_its_two_numbers():
+    """ORA-11, WIN-23: By `last` the borders of the session of 3 and 6 are 3 and 6, whichever
+    closure the engine states. It says 3 and 7.
     """
     streams = {"s": elements(("x", 3), ("y", 6))}
     semantics = of(session_border="last")
-    options = {"missing": 0, "windows": [(3, 6)], "window_closure": "[]"}
+    options = {"missing": 0, "windows": [(3, 7)], "window_closure": "[]"}
     verdict = judge(SESSION, streams, semantics, [relation("x", "y")], **options)
     assert [wrong.stated for wrong in verdict.wrong_windows] == [(3, 7)]
     first, second, *_ = verdict.explain().splitlines()

@@ -188,7 +188,7 @@ def find_obstacle(question: Question, planned: engine.Plan) -> str | None:
     looks_back = Condition.CLOSE in semantics.report
     compares_graphs = Condition.CHANGE in semantics.report and semantics.change_scope.reads_graphs
     reasons = [
-        (semantics.reported_windows.is_every, "windows that are each reported on their own"),
+        (semantics.reported_windows.is_every, f"reported_windows={semantics.reported_windows}"),
         (view.spec.is_keyed, "a window with a key"),
         (not view.is_in_order, f"late_for={semantics.late_for}"),
         (has_several_graphs, "several windows, a named one, or static data"),
