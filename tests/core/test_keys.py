@@ -22,7 +22,7 @@ from refengine.model.errors import InvalidSemantics, InvalidStream, TooManyRepor
 
 pytestmark = pytest.mark.xdist_group("keys")
 
-MANY = {"ci": 500, "full": 10_000}.get(PROFILE, 200)
+MANY = {"ci": 250, "full": 10_000}.get(PROFILE, 200)
 
 
 def draw_keyed_case(rng: Random) -> Case:

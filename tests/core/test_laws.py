@@ -938,7 +938,7 @@ def pane_of_the_newest(schedule, held, right=FiringSchedule.pane):
 
 
 @law(
-    panes("discarding", elements={"min_size": 6}),
+    panes("discarding", elements={"min_size": 6}, empty="emit"),
     wrong(FiringSchedule.pane, pane_of_the_newest),
     beyond={"panes that are replaced": panes("replacing")},
     because="a report shows what the window holds and has not shown (REP-16).",
@@ -946,8 +946,8 @@ def pane_of_the_newest(schedule, held, right=FiringSchedule.pane):
 )
 def discarding_panes_add_up(trial: Trial, other: Trial) -> bool:
     """The contents that a window shows with discarding panes, put together, are the last content
-    that it shows with accumulating ones, and no element is shown twice; a session shows what each
-    session has shown that it is made of.
+    that it shows with accumulating ones, and no element is shown twice, if empty answers are
+    emitted; a session shows what each session has shown that it is made of.
     """
     last = last_contents(trial)
     is_session = trial.query.windows[0].kind is WindowKind.SESSION
