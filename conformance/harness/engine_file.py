@@ -142,8 +142,12 @@ class Engine(StartableEngine):
     @property
     def watermark_delay(self) -> int:
         """The delay of its watermark (MOD-5); 0 if it claims none."""
-        stated = self.profile and self.profile.fields.get("watermark_delay")
+        stated = self.claim("watermark_delay")
         return stated if isinstance(stated, int) else 0
+
+    def claim(self, name: str) -> object:
+        """Return what its profile has for a field of the semantics; None if it has no profile."""
+        return self.profile and self.profile.fields.get(name)
 
     def text(
         self,

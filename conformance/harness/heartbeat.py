@@ -18,7 +18,7 @@ from refengine.core.query import WindowKind
 from refengine.core.question import Question
 from refengine.core.report import anchor
 from refengine.core.semantics import Semantics
-from refengine.core.window import WindowView, longest_stay, view
+from refengine.core.window import WindowView, view
 from refengine.model.elements import TIME_BOUND, valid
 from refengine.model.errors import RefengineError, require
 from refengine.oracle.beginnings import is_range
@@ -129,26 +129,22 @@ def heartbeat_for(tested: Engine, question: Question) -> Heartbeat | None:
     }
     expiries: list[int] = []
     is_sliding = any(change.step == 1 for change in changes)  # there may be too many to send all
-    is_by_element = any(
-        spec.lag or spec.kind is WindowKind.SESSION for spec in question.query.windows
-    )
-    if is_sliding or is_by_element:
+    has_lag = any(spec.lag for spec in question.query.windows)
+    if is_sliding or has_lag:
         expiries = sorted(set(_expiries(question)))
     return Heartbeat(tested.heartbeat, frozenset(changes), tuple(expiries), tested.watermark_delay)
 
 
 def _expiries(question: Question) -> Iterator[int]:
     """Yield the instants at which elements leave windows that slide with every instant: with a
-    range of 10 an element at 3 leaves at 13 or 14, as the borders belong to the window or not, and
-    a session is over a gap after its last element. An element enters a window with a lag when that
-    has passed.
+    range of 10 an element at 3 leaves at 13 or 14, as the borders belong to the window or not. An
+    element enters a window with a lag when that has passed.
     """
     for spec in question.query.windows:
-        if spec.kind in WITH_BORDERS or spec.kind is WindowKind.SESSION:
+        if spec.kind in WITH_BORDERS:
             for element in question.streams.get(spec.stream, ()):
-                for stay in (spec.span + spec.lag, longest_stay(spec)):
-                    leaves = valid(element)[1] + stay
-                    yield from (leaves, leaves + 1)
+                leaves = valid(element)[1] + spec.span + spec.lag
+                yield from (leaves, leaves + 1)
                 if spec.lag:
                     yield element.app + spec.lag
 

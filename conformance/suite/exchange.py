@@ -118,7 +118,7 @@ def prepare_question(
     if tested.has_sentinels:
         question = with_sentinels(question, tested.watermark_delay)
     text = tested.text(question.query, bool(question.static), table)
-    late_for = None if tested.profile is None else tested.profile.fields.get("late_for")
+    late_for = tested.claim("late_for")
     is_kept = isinstance(late_for, LateFor) and late_for.keeps_arrival_order
     engine_query = EngineQuery(question.query, text, tested.dialect, keeps_arrival_order=is_kept)
     return PreparedQuestion(question, engine_query, heartbeat_for(tested, question))
@@ -147,7 +147,7 @@ def refuse_other_windows(tested: Engine, case: Case) -> None:
     one alone, and one of windows alone with punctuations (MOD-5), if an engine does not read them.
     Raises Unrenderable.
     """
-    stated = tested.profile.fields.get("reported_windows") if tested.profile else None
+    stated = tested.claim("reported_windows")
     reports_active = isinstance(stated, ReportedWindows) and not stated.is_every
     blocks = case.table.get("expect", [])
     reported = {block["semantics"].get("reported_windows", "active") for block in blocks}
@@ -157,11 +157,10 @@ def refuse_other_windows(tested: Engine, case: Case) -> None:
             rule="REP-14",
             place="reported_windows",
         )
-    if case.suite == window_cases.SUITE and tested.profile is not None:
-        watermark = tested.profile.fields.get("watermark")
+    if case.suite == window_cases.SUITE and not tested.is_configurable:
         elements = case.table["streams"][0]["elements"]
         has_punctuations = any(not element["graph"] for element in elements)
-        if has_punctuations and not window_cases.reads_punctuations(watermark):
+        if has_punctuations and not window_cases.reads_punctuations(tested.claim("watermark")):
             raise Unrenderable(
                 f"{tested.title} reads no punctuations", rule="MOD-5", place="watermark"
             )

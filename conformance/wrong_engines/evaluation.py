@@ -140,13 +140,10 @@ def a_tuple_window_is_filled_at_the_end(
     return replace(planned, own=[*ids, last_id])
 
 
-def only_at_the_first(
-    schedule: ScheduleOfInstants,
-    views: Sequence[WindowView],
-    arrived: Sequence[int],
-    interval: range,
+def first_instant(
+    schedule: Any, views: Sequence[WindowView], arrived: Sequence[int], interval: range
 ) -> Iterator[Stretch]:
-    """Yield the first instant of an interval alone."""
+    """Yield the first instant of an interval as its only stretch."""
     if interval:
         yield interval[:1], contents_at(views, interval.start, arrived)
 
@@ -154,7 +151,7 @@ def only_at_the_first(
 @wrong(
     "ENG-2",
     replaces=engine.spans,
-    besides={ScheduleOfInstants.cut_at_timely_instants: only_at_the_first},
+    besides={ScheduleOfInstants.cut_at_timely_instants: first_instant},
     seen=f"{CSRBENCH_ORACLE}, {YABENCH} and {CQELS} do not see expiry between arrivals",
     half="The conditions on the content hold at all instants or at none",
 )
@@ -165,8 +162,7 @@ def arrivals_only(
     interval: range,
 ) -> Iterator[Stretch]:
     """Sees nothing that happens between two arrivals. Later expiry there goes unnoticed."""
-    if interval:
-        yield interval[:1], contents_at(views, interval.start, arrived)
+    return first_instant(None, views, arrived, interval)
 
 
 @wrong(

@@ -121,7 +121,7 @@ class FiringSchedule(Schedule):
                 for held, cause in self.reported_at(t, k, list(group)):
                     for evaluation in self.show(held, t, k):
                         yield self.counted(evaluation._replace(cause=cause))
-        self.forget(self.planned.own[k])
+        self.forget(own)
 
     def reported_at(
         self, t: int, k: int, candidates: list[tuple[int, HeldWindow, bool]]

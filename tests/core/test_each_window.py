@@ -9,6 +9,7 @@ from random import Random
 
 import pytest
 from conftest import PROFILE
+from every_window import EVERY_WINDOW, LATE_FOR_WINDOW
 from hypothesis import given
 from hypothesis import strategies as st
 from test_enumeration import Case, divergence, draw_case_of_each_window, enumerated
@@ -154,22 +155,12 @@ def test_the_oracle_passes_what_a_semantics_gives():
 
 TUMBLING = {"stream": "s", "kind": "time", "size": 10, "slide": 10}
 SESSION = {"stream": "s", "kind": "session", "size": 5}
-FIELDS = {
-    "t0": 0,
-    "closure": "[)",
-    "report": "window-close,non-empty",
-    "tick": "tuple",
-    "empty": "suppress",
-    "horizon": "flush",
-    "instant": "evaluation",
-    "reported_windows": "every",
-}
 TRIPLE = ("<urn:a>", "<urn:p>", "<urn:b>")
 
 
 def of(**fields: object) -> Semantics:
     """A semantics by which every window is reported, with some other fields."""
-    return profile("csparql").with_fields(FIELDS | fields).semantics()
+    return profile("csparql").with_fields(EVERY_WINDOW | fields).semantics()
 
 
 def test_open_t0_is_found():
@@ -179,7 +170,7 @@ def test_open_t0_is_found():
     query = from_table({"body": "SELECT ?x { ?x ?p ?o }", "windows": [TUMBLING]})
     streams = {"s": stream([(TRIPLE, 3), (TRIPLE, 12)])}
     relations = [report.relation for report in evaluate(query, streams, of())]
-    open_t0 = profile("csparql").with_fields({**FIELDS, "t0": "unknown"})
+    open_t0 = profile("csparql").with_fields({**EVERY_WINDOW, "t0": "unknown"})
     stated = [(0, 10), (10, 20)]
     verdict = judge(query, streams, open_t0, relations, windows=stated, witnesses=())
     assert verdict.passed
@@ -199,7 +190,7 @@ def test_the_closure_does_not_apply_to_the_stated_borders_of_a_session(
         ((f"<urn:{place}>", "<urn:p>", "<urn:b>"), app) for place, app in enumerate((0, 4, 8))
     ]
     streams = {"s": stream(triples)}
-    chosen = profile("csparql").with_fields({**FIELDS, "session_border": border})
+    chosen = profile("csparql").with_fields({**EVERY_WINDOW, "session_border": border})
     (report,) = evaluate(query, streams, chosen.semantics())
     options = {"window_closure": closure, "witnesses": ()}
     for upper in (stated - 1, stated, stated + 1):
@@ -234,7 +225,9 @@ def test_a_late_arrival_is_reported_for_the_window_that_takes_it_in():
     """REP-13, REP-14: The grace is 10; elements at 3, 12 and 4. The watermark after 4 is 12: when
     nothing follows 4 but 20, [0, 10), which has closed, took it in, and [10, 20) is open.
     """
-    semantics = of(**LATE | {"allowed_lateness": 10, "report": "arrival", "horizon": "none"})
+    semantics = of(
+        **LATE_FOR_WINDOW | {"allowed_lateness": 10, "report": "arrival", "horizon": "none"}
+    )
     assert reported(TUMBLING, [3, 12, 4, 20], semantics) == [
         ((0, 10), 1, 12),
         ((10, 20), 1, 4),
@@ -281,7 +274,7 @@ def test_windows_are_aligned_with_the_first_element_in_time(late_for: str):
     """
     late = {"late_for": "nothing", "reported_windows": "active"}
     if late_for == "window":
-        late = LATE | {"allowed_lateness": 10}
+        late = LATE_FOR_WINDOW | {"allowed_lateness": 10}
     semantics = of(t0="epoch", offset="first-element", **late)
     assert reported(TUMBLING, [7, 4, 20], semantics)[0] == ((4, 14), 2, 20)
 
@@ -321,15 +314,6 @@ def test_what_means_nothing_is_refused(fields: dict[str, object], message: str):
     assert refusal.value.rule == "SEM-2"
 
 
-LATE = {
-    "late_for": "window",
-    "watermark": "greatest",
-    "watermark_delay": 0,
-    "expiry_rule": "reached",
-    "allowed_lateness": 0,
-}
-
-
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
@@ -341,7 +325,7 @@ LATE = {
 def test_what_means_nothing_beside_watermarks_is_refused(fields: dict[str, object], message: str):
     """SEM-2: The message names the nearest form that has a meaning."""
     with pytest.raises(InvalidSemantics, match=message):
-        of(**LATE | fields)
+        of(**LATE_FOR_WINDOW | fields)
 
 
 @pytest.mark.parametrize(
@@ -391,7 +375,7 @@ def test_arrival_orders_are_not_searched():
     query = from_table({"body": "SELECT ?x { ?x ?p ?o }", "windows": [TUMBLING]})
     other = ("<urn:b>", "<urn:p>", "<urn:b>")
     unordered = {"s": stream([(TRIPLE, 3), (other, 3)], ordered=False)}
-    chosen = profile("csparql").with_fields({**FIELDS, "report": "content-change"})
+    chosen = profile("csparql").with_fields({**EVERY_WINDOW, "report": "content-change"})
     relations = [r.relation for r in evaluate(query, unordered, chosen.semantics())]
     with pytest.raises(RefengineError, match="reported_windows=every") as refusal:
         judge(query, unordered, chosen, relations[::-1], witnesses=())
@@ -468,7 +452,7 @@ def test_what_means_nothing_in_arrival_order_is_refused(
         table["slide"] = 5
     query = from_table({"body": "ASK {}", "windows": [table]})
     with pytest.raises(InvalidSemantics, match=message):
-        plain = FIELDS | {"reported_windows": "active", "late_for": "nothing"}
+        plain = EVERY_WINDOW | {"reported_windows": "active", "late_for": "nothing"}
         chosen = profile("csparql").with_fields(plain | fields).semantics()
         list(evaluate(query, {"s": stream([])}, chosen))
 
@@ -493,7 +477,7 @@ def test_a_session_takes_back_what_it_showed_before_it_grew():
     """REP-16, condition 5: a gap of 3; 0 and 1 are shown early, then 3 and 5 join, each in time.
     The watermark 5 has reached 4, where the session was said to close; it never expired.
     """
-    chosen = of(**LATE, early_count=2, panes="retracting")
+    chosen = of(**LATE_FOR_WINDOW, early_count=2, panes="retracting")
     assert shown(chosen, [0, 1, 3, 5], gap=3) == [
         ((0, 4), [0, 1], False),
         ((0, 4), [0, 1], True),
@@ -505,7 +489,9 @@ def test_a_session_takes_back_what_it_showed_before_it_grew():
 
 def test_a_session_that_had_expired_is_not_taken_back():
     """REP-16, condition 5: 2 has expired at 7, when 8 has come; 5 joins both."""
-    chosen = of(**LATE, report="content-change", panes="retracting", expired_session="joined")
+    chosen = of(
+        **LATE_FOR_WINDOW, report="content-change", panes="retracting", expired_session="joined"
+    )
     assert shown(chosen, [2, 8, 5], gap=5) == [
         ((2, 7), [2], False),
         ((8, 13), [8], False),

@@ -1,60 +1,27 @@
 """The windows that libraries gave for small streams as they fire, held to the semantics that
 describe them: every window for itself, what is late for it, sessions, panes.
 
-The recordings are `shared/prototypes/windows/results` beside the checkout. `DIFFERING` names the
+`DIFFERING` names the
 streams that a semantics does not describe; each other stream that a library ran must be equal.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
+from every_window import EVERY_WINDOW, LATE_FOR_WINDOW
+from recorded_libraries import STREAMS, needs_recordings, runs_of
 
 from refengine import from_table, profile, stream
 from refengine.core import engine
 from refengine.core.reports import borders_of
 
-FOLDER = Path(__file__).resolve().parents[3] / "shared" / "prototypes" / "windows" / "results"
-# size, slide and the times of the elements in the order of arrival
-STREAMS: dict[str, tuple[int, int, list[int]]] = {
-    "tumble-borders": (10, 10, [0, 5, 9, 10, 19, 20]),
-    "slide-borders": (10, 5, [0, 5, 10, 15, 20]),
-    "gap": (10, 5, [3, 4, 47]),
-    "simultaneous": (10, 10, [3, 3, 10, 10, 10]),
-    "first-off-slide": (10, 5, [7, 12, 13, 26]),
-    "negative": (10, 5, [-7, -5, -1, 0, 3, 12]),
-    "negative-tumble": (10, 10, [-10, -1, 0, 9, 10]),
-    "hop": (4, 10, [1, 3, 4, 9, 10, 13, 14, 20]),
-    "not-multiple": (10, 4, [1, 4, 9, 10, 13, 22]),
-    "disorder": (10, 10, [2, 8, 5, 12, 25]),
-    "late": (10, 10, [2, 12, 5, 13, 25]),
-    "late-for-some": (10, 5, [2, 11, 6, 25]),
-    "one": (10, 5, [13]),
-    "one-on-border": (10, 10, [20]),
-}
 # the times of the elements of streams that sessions with a gap of 5 ran on besides
 OF_SESSIONS = {"touch": [0, 5, 11], "bridge": [0, 8, 4], "simult": [3, 3, 8, 9]}
 GAP = 5
-EVERY_WINDOW = {
-    "t0": "epoch",
-    "offset": 0,
-    "closure": "[)",
-    "report": "window-close,non-empty",
-    "tick": "tuple",
-    "empty": "suppress",
-    "horizon": "flush",
-    "instant": "evaluation",
-    "reported_windows": "every",
-    "late_for": "window",
-    "watermark": "greatest",
-    "watermark_delay": 0,
-    "allowed_lateness": 0,
-    "expiry_rule": "reached",
-}
+SETTINGS = EVERY_WINDOW | LATE_FOR_WINDOW | {"t0": "epoch", "offset": 0}
 LONG = 1_000  # a delay or a grace within which no element is too late
 # they were recorded with one watermark, at the end, or their last result of each window was
 AT_THE_END = {"watermark_delay": LONG}
@@ -97,9 +64,6 @@ TAKEN_BACK = (-1,)  # what is recorded in place of the elements of a report that
 # recorded sorted
 UNORDERED = ("beam", "pathway", "session", "kafka-session", "quix-session")
 
-needs_recordings = pytest.mark.skipif(
-    not FOLDER.is_dir(), reason="no shared/prototypes/windows/results beside the checkout"
-)
 Reports = list[tuple[tuple[int, int], tuple[int, ...]]]
 
 
@@ -112,7 +76,7 @@ def described(name: str, is_session: bool, fields: Mapping[str, Any]) -> Reports
         window = {"stream": "s", "kind": "time", "size": size, "slide": slide}
     query = from_table({"body": "ASK {}", "windows": [window]})
     triples = [((f"<urn:{place}>", "<urn:p>", "<urn:o>"), t) for place, t in enumerate(times)]
-    semantics = profile("csparql").but(**(EVERY_WINDOW | fields)).semantics()
+    semantics = profile("csparql").but(**(SETTINGS | fields)).semantics()
     planned = engine.plan(query, {"s": stream(triples, ordered=False)}, semantics)
     view = planned.views[0]
     return [
@@ -152,8 +116,7 @@ def is_equal(library: str, name: str, reports: list[Any]) -> bool:
 @needs_recordings
 @pytest.mark.parametrize("library", DESCRIBED)
 def test_a_library_fired_as_its_semantics_says(library: str):
-    data = json.loads((FOLDER / f"{library}.json").read_text(encoding="utf-8"))["streams"]
-    ran = {name: reports for name, reports in data.items() if not isinstance(reports, str)}
+    ran = runs_of(library)
     differing = {name for name, reports in ran.items() if not is_equal(library, name, reports)}
     assert len(ran) > len(differing)
     assert differing == DIFFERING.get(library, set())

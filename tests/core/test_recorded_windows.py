@@ -1,41 +1,22 @@
 """The windows that libraries gave for small streams, held to the semantics that describe them.
 
-The recordings are `shared/prototypes/windows/results` beside the checkout. `DIFFERING` names the
+`DIFFERING` names the
 streams that a semantics does not describe; each other stream that a library ran must be equal.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
+from recorded_libraries import STREAMS, needs_recordings, runs_of
 
 from refengine import Stream, from_table, profile, stream
 from refengine.core import engine
 from refengine.core.window import borders_of_window
 from refengine.model.elements import TIME_BOUND
 
-FOLDER = Path(__file__).resolve().parents[3] / "shared" / "prototypes" / "windows" / "results"
-# size, slide and the times of the elements in the order of arrival
-STREAMS: dict[str, tuple[int, int, list[int]]] = {
-    "tumble-borders": (10, 10, [0, 5, 9, 10, 19, 20]),
-    "slide-borders": (10, 5, [0, 5, 10, 15, 20]),
-    "gap": (10, 5, [3, 4, 47]),
-    "simultaneous": (10, 10, [3, 3, 10, 10, 10]),
-    "first-off-slide": (10, 5, [7, 12, 13, 26]),
-    "negative": (10, 5, [-7, -5, -1, 0, 3, 12]),
-    "negative-tumble": (10, 10, [-10, -1, 0, 9, 10]),
-    "hop": (4, 10, [1, 3, 4, 9, 10, 13, 14, 20]),
-    "not-multiple": (10, 4, [1, 4, 9, 10, 13, 22]),
-    "disorder": (10, 10, [2, 8, 5, 12, 25]),
-    "late": (10, 10, [2, 12, 5, 13, 25]),
-    "late-for-some": (10, 5, [2, 11, 6, 25]),
-    "one": (10, 5, [13]),
-    "one-on-border": (10, 10, [20]),
-}
 BATCH = {"report": "window-close,non-empty", "horizon": "last-window"}
 ROLLING = {"t0": "first-reach", "report": "arrival", "horizon": "flush", "tick": "time"}
 CLOSURES = {"left": "[)", "right": "(]", "both": "[]", "none": "()", "neither": "()"}
@@ -96,10 +77,6 @@ DIFFERING: dict[str, set[str]] = {
     "quix-sliding-final": {"late", "late-for-some"},  # what is late for a window is not in it
 }
 
-needs_recordings = pytest.mark.skipif(
-    not FOLDER.is_dir(), reason="no shared/prototypes/windows/results beside the checkout"
-)
-
 
 def described(name: str, fields: Mapping[str, Any]) -> list[tuple[Any, list[int]]]:
     """The windows and the places of their elements, in the order of the reports, by a semantics."""
@@ -154,8 +131,7 @@ def is_equal(library: str, name: str, reports: list[dict[str, Any]]) -> bool:
 @needs_recordings
 @pytest.mark.parametrize("library", DESCRIBED)
 def test_a_library_gave_what_its_semantics_says(library: str):
-    data = json.loads((FOLDER / f"{library}.json").read_text(encoding="utf-8"))["streams"]
-    ran = {name: reports for name, reports in data.items() if not isinstance(reports, str)}
+    ran = runs_of(library)
     differing = {name for name, reports in ran.items() if not is_equal(library, name, reports)}
     assert len(ran) > len(differing)
     assert differing == DIFFERING.get(library, set())

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from conftest import draws
+from every_window import LATE_FOR_WINDOW
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -265,13 +266,10 @@ def test_an_engine_whose_watermark_has_a_delay_is_sent_the_time_that_much_later(
     """[0, 10) closes when the time is 10 + 26, and expires 3 later; a session of 5 ends at 1 + 5.
     After the last element time goes on for the size, 1, and the delay.
     """
-    fields = {
+    fields = LATE_FOR_WINDOW | {
         "reported_windows": "every",
-        "late_for": "window",
-        "watermark": "greatest",
         "watermark_delay": 26,
         "allowed_lateness": 3,
-        "expiry_rule": "reached",
     }
     elements = stream([(TRIPLE, 1), (TRIPLE, 60)])
     tested = engine_with(1, t0=0, **fields)

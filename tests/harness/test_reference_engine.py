@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from every_window import LATE_FOR_WINDOW
 
 from conformance.engines.adapters import reference as adapter
 from conformance.harness.reference_engine import Reference, run_command
@@ -74,15 +75,6 @@ def test_it_reports_every_window_when_the_arrival_comes(way):
     ]
 
 
-LATE_FOR_WINDOWS: dict[str, Any] = {
-    "late_for": "window",
-    "allowed_lateness": 0,
-    "watermark": "greatest",
-    "watermark_delay": 0,
-    "expiry_rule": "reached",
-}
-
-
 def ask_sessions(**fields: Any) -> Reference:
     """Return the engine with sessions of gap 5 registered, of which each is reported."""
     chosen = profile("csparql").but(t0=0, reported_windows="every").but(**fields).semantics()
@@ -93,7 +85,7 @@ def ask_sessions(**fields: Any) -> Reference:
 
 
 @pytest.mark.parametrize(
-    "fields", [{"t0": "first-element", **LATE_FOR_WINDOWS}, {"allowed_lateness": 3}]
+    "fields", [{"t0": "first-element", **LATE_FOR_WINDOW}, {"allowed_lateness": 3}]
 )
 def test_what_a_later_element_may_change_is_reported_at_the_end(fields):
     engine = ask_sessions(**fields)
@@ -102,7 +94,7 @@ def test_what_a_later_element_may_change_is_reported_at_the_end(fields):
     assert [report.window for report in engine.finish()] == [(1, 6), (12, 17)]
 
 
-@pytest.mark.parametrize("fields", [{"t0": "first-element"}, LATE_FOR_WINDOWS])
+@pytest.mark.parametrize("fields", [{"t0": "first-element"}, LATE_FOR_WINDOW])
 def test_what_no_later_element_can_change_is_reported_when_the_arrival_comes(fields):
     """The first element stays the first one where late ones are left out; a t0 that is given does
     not depend on it.

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
+from every_window import EVERY_WINDOW, LATE_FOR_WINDOW
 
 from conformance import judge_relations
 from refengine import (
@@ -24,23 +25,7 @@ from refengine import (
 from refengine.core.profile import Profile
 from refengine.model.errors import Unsupported
 
-FIELDS = {
-    "t0": 0,
-    "closure": "[)",
-    "report": "window-close,non-empty",
-    "tick": "tuple",
-    "empty": "suppress",
-    "horizon": "flush",
-    "instant": "evaluation",
-    "reported_windows": "every",
-}
-LATE = {
-    "late_for": "window",
-    "watermark": "greatest",
-    "watermark_delay": 0,
-    "expiry_rule": "reached",
-    "allowed_lateness": 5,
-}
+LATE = LATE_FOR_WINDOW | {"allowed_lateness": 5}
 BODY = "SELECT ?x { ?x <urn:p> ?y }"
 TUMBLING = from_table(windows=[{"stream": "s", "kind": "time", "size": 10, "slide": 10}], body=BODY)
 SESSION = from_table(windows=[{"stream": "s", "kind": "session", "size": 5}], body=BODY)
@@ -52,7 +37,7 @@ KEYED = from_table(
 
 def of(**fields: object) -> Profile:
     """A profile by which every window is reported, with some other fields."""
-    return profile("csparql").with_fields(FIELDS | fields)
+    return profile("csparql").with_fields(EVERY_WINDOW | fields)
 
 
 def elements(*items: tuple[str, int], ordered: bool = True) -> Stream:

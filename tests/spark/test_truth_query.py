@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import pytest
+from every_window import LATE_FOR_WINDOW
 
 from conformance.spark.truth_query import TruthQuery
 from refengine import Unsupported, from_table, profile
 
 TABLE = {"windows": [{"stream": "s", "kind": "session", "size": 5}], "body": "ASK {}"}
-LATE = {
-    "late_for": "window",
-    "watermark": "greatest",
-    "watermark_delay": 0,
-    "expiry_rule": "reached",
-    "allowed_lateness": 0,
-}
 
 
 @pytest.mark.parametrize(
     ("fields", "place"),
     [
-        (LATE, "late_for"),
+        (LATE_FOR_WINDOW, "late_for"),
         ({"late_for": "nothing", "reported_windows": "active"}, "late_for"),
         ({"panes": "retracting"}, "panes"),
         ({"panes": "replacing"}, "panes"),
