@@ -1,5 +1,5 @@
-"""The windows that libraries gave for small streams, where their recordings are beside the checkout:
-`shared/prototypes/windows/results`.
+"""The windows that libraries gave for small streams. The recordings are
+`shared/prototypes/windows/results` beside the checkout, if it is there.
 """
 
 from __future__ import annotations
