@@ -94,19 +94,26 @@ def plan_of_key(planned: Plan, key: tuple[str, ...], indices: Sequence[int]) -> 
     view = window.view_of_key(planned.views[0], indices, semantics)
     mine = {*(view.elements[n].sys for n in range(len(indices)))}
     is_mine = [arrival.sys in mine for arrival in planned.arrivals]
-    has_sentinel = bool(planned.arrivals) and is_sentinel(planned, len(planned.arrivals) - 1)
-    is_for_all = [k + 1 == len(is_mine) if has_sentinel else False for k, _ in enumerate(is_mine)]
-    if semantics.reads_punctuations:
-        is_for_all = [not arrival.graph for arrival in planned.arrivals]
-    sees_all = not sees_own_alone(view, planned)
-    seen = [k for k, _ in enumerate(is_mine) if sees_all or is_mine[k] or is_for_all[k]]
+    is_alone = sees_own_alone(view, planned)
+    seen = [
+        k for k, own in enumerate(is_mine) if own or not is_alone or is_for_all_keys(planned, k)
+    ]
     arrivals = tuple(planned.arrivals[k] for k in seen)
     own = [planned.own[k] for k in seen]
-    if sees_own_alone(view, planned):
+    if is_alone:
+        has_sentinel = bool(seen) and is_sentinel(planned, seen[-1])
         own = own_instants(view, arrivals, has_sentinel, semantics)
     counts = list(accumulate((is_mine[k] for k in seen), initial=0))
     keyed = replace(planned, views=(view,), arrivals=arrivals, own=own, counts=(counts,))
     return PlanOfKey(key, keyed, indices, seen)
+
+
+def is_for_all_keys(planned: Plan, k: int) -> bool:
+    """WIN-24: Return whether arrival k brings time to the windows of all keys: a punctuation, or
+    the sentinel.
+    """
+    is_punctuation = planned.semantics.reads_punctuations and not planned.arrivals[k].graph
+    return is_punctuation or is_sentinel(planned, k)
 
 
 def sees_own_alone(view: WindowView, planned: Plan) -> bool:
