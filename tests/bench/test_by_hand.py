@@ -17,7 +17,7 @@ from tools.bench import __main__ as command
 from tools.bench import hand_lines, peers
 from tools.bench.by_hand import LOOP, QUERIES, READING, HandResult, HandRun, measure_by_hand
 from tools.bench.hand_lines import measure_beside_loops
-from tools.bench.hand_page import draw, table_lines
+from tools.bench.hand_page import draw, table_lines, write_hand_page
 from tools.bench.hand_written import INTEGER, LOOPS
 from tools.bench.lab import Lab
 from tools.bench.measure import RunFailed
@@ -193,10 +193,29 @@ def test_the_command_writes_the_table_and_the_drawing(tmp_path, capsys):
     arguments = ["by-hand", "--tiny", "--runs", "1", "--work", str(tmp_path), "--out", str(out)]
     assert command.main(arguments) == 0
     printed = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert (out / "by-hand.md").read_text(encoding="utf-8").splitlines() == list(
-        table_lines(printed)
-    )
+    page = (out / "by-hand.md").read_text(encoding="utf-8").splitlines()
+    assert page[: len(list(table_lines(printed)))] == list(table_lines(printed))
     assert (out / "by-hand.svg").read_text(encoding="utf-8").strip() == draw(printed)
+
+
+def test_a_page_keeps_the_ratios_of_earlier_runs(tmp_path):
+    for run_name, engine in (("first", 50.0), ("second", 10.0), ("first", 25.0)):
+        seconds = {LOOP: 0.5, READING: 5.0}
+        measured = lines(
+            tmp_path,
+            lambda run, seconds=seconds, engine=engine: fake(run)._replace(
+                cpu_seconds=seconds.get(run.what, engine)
+            ),
+        )
+        write_hand_page(measured, tmp_path, run_name)
+    page = (tmp_path / "by-hand.md").read_text(encoding="utf-8").splitlines()
+    assert page[-2:] == ["| second | 20 | 20 | 20 |", "| first | 50 | 50 | 50 |"]
+
+
+def test_a_history_that_is_none_is_refused(tmp_path):
+    (tmp_path / "by-hand.ndjson").write_text('{"run": "first"}\n', encoding="utf-8")
+    with pytest.raises(ValueError, match="line 1: must be"):
+        write_hand_page([], tmp_path, "second")
 
 
 def test_out_is_refused_without_the_benchmark(tmp_path, capsys):

@@ -8,6 +8,7 @@ import argparse
 import json
 import signal
 from collections.abc import Sequence
+from datetime import date
 from pathlib import Path
 
 from tools.bench.hand_page import write_hand_page
@@ -71,7 +72,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--out",
         type=folder,
         metavar="DIR",
-        help="writes the table and the drawing of by-hand there",
+        help="writes the table, the drawing and the history of by-hand there",
+    )
+    parser.add_argument(
+        "--run-name",
+        default=date.today().isoformat(),
+        metavar="NAME",
+        help="of this run in the history; default: the date",
     )
     options = parser.parse_args(arguments)
     for name in options.names:
@@ -90,8 +97,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 print(json.dumps(line), flush=True)
                 lines.append(line)
             if options.out is not None and name == "by-hand":
-                write_hand_page(lines, options.out)
-        except (RunFailed, OSError) as error:
+                write_hand_page(lines, options.out, options.run_name)
+        except (RunFailed, OSError, ValueError) as error:
             parser.exit(1, f"{name}: {error}\n")
         except KeyboardInterrupt:
             parser.exit(130, f"{name}: interrupted\n")

@@ -1,11 +1,15 @@
-"""The table of the benchmark `by-hand` as Markdown, and its bars as SVG."""
+"""The table of the benchmark `by-hand` as Markdown with the ratios of earlier runs, and its bars as
+SVG.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from math import ceil, log10
 from pathlib import Path
+from typing import Any
 
 from conformance.verdict.results import replace
 from refengine.drawings.drawing import WIDTH, Drawing
@@ -17,15 +21,72 @@ BAR, APART = 14, 22
 CLASSES = {"reading": "given", "engine": "due", "peer": "given differs"}
 
 
-def write_hand_page(lines: Sequence[Line], folder: Path) -> None:
-    """Write the lines of the benchmark into a folder: by-hand.md and by-hand.svg."""
+def write_hand_page(lines: Sequence[Line], folder: Path, run_name: str) -> None:
+    """Write the lines of the benchmark into a folder: by-hand.md and by-hand.svg. The engine's
+    ratios go to the end of by-hand.ndjson, which keeps those of earlier runs.
+
+    A second run of one name replaces the first. Raises ValueError if by-hand.ndjson has a line that
+    is not of such a run, and OSError.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    replace({folder / "by-hand.md": table_lines(lines), folder / "by-hand.svg": [draw(lines)]})
+    path = folder / "by-hand.ndjson"
+    runs = [run for run in read_runs(path) if run["run"] != run_name]
+    runs.append({"run": run_name, "ratios": engine_ratios(lines)})
+    replace(
+        {
+            path: map(json.dumps, runs),
+            folder / "by-hand.md": [*table_lines(lines), *history_lines(runs)],
+            folder / "by-hand.svg": [draw(lines)],
+        }
+    )
+
+
+def engine_ratios(lines: Sequence[Line]) -> dict[str, float]:
+    """Return how many times the loop our engine takes, for each query."""
+    return {_parts(line)[0]: line["ratios"]["engine"] for line in lines if _is_engine(line)}
+
+
+def _is_engine(line: Line) -> bool:
+    """Return whether our engine was measured."""
+    return "engine" in line.get("ratios", {})
+
+
+def read_runs(path: Path) -> list[dict[str, Any]]:
+    """Return the runs that a file keeps, none if there is no such file. Raises ValueError if a line
+    is no run.
+    """
+    if not path.exists():
+        return []
+    runs = []
+    for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        run = json.loads(text)
+        if not (isinstance(run, dict) and set(run) == {"run", "ratios"}):
+            raise ValueError(f'{path}, line {number}: must be {{"run": …, "ratios": …}}')
+        runs.append(run)
+    return runs
+
+
+def history_lines(runs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield a table of how many times the loop our engine took in each run, the latest last."""
+    queries = list(dict.fromkeys(query for run in runs for query in run["ratios"]))
+    yield ""
+    yield "Our engine, times the loop of the same run:"
+    yield ""
+    yield f"| run | {' | '.join(queries)} |"
+    yield f"|---|{'--:|' * len(queries)}"
+    for run in runs:
+        cells = [f"{run['ratios'][query]:g}" if query in run["ratios"] else "" for query in queries]
+        yield f"| {' | '.join([run['run'], *cells])} |"
 
 
 def table_lines(lines: Sequence[Line]) -> Iterator[str]:
     """Yield a table of what was measured, and a line for each that was not."""
-    yield "CPU seconds as multiples of those of a loop written by hand for the query."
+    yield "# How long the engine takes beside loops written by hand"
+    yield ""
+    yield "`make bench NAME=by-hand OUT=docs/evidence` writes this page. It compares CPU seconds"
+    yield "of one run with those of a loop written by hand for the query."
+    yield ""
+    yield "![The ratios as bars](by-hand.svg)"
     yield ""
     yield "| query | loop, CPU s | what is measured | times the loop | rows | also the loop's |"
     yield "|---|--:|---|--:|--:|--:|"
