@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup test check claims conformance engines defects evidence brute formal fuzz draws bounded oracle certificates w3c texts arq bench papers spark cluster s3 mutants lock release clean
+.PHONY: help setup test check claims conformance engines libraries defects evidence brute formal fuzz draws bounded oracle certificates w3c texts arq bench papers spark cluster s3 mutants lock release clean
 
 PY := .venv/bin/python
 PIP := -m pip --disable-pip-version-check --no-input --quiet
@@ -73,6 +73,15 @@ conformance: $(READY) ## judge CSRBench: the fixture, or the recordings in DIR=.
 
 engines: $(READY) ## install engines: RSP-JS (Node.js 20), Kafka Streams and Esper (a JDK 17, Maven), Polars, pandas
 	@$(PY) -m conformance engines install rsp-js kafka-streams esper polars pandas
+
+# Libraries with windows, whose tests are not in `make test`.
+LIBRARIES := duckdb duckdb-frames sqlite bytewax
+
+libraries: $(READY) ## install libraries with windows and hold each to the suite windows: all, or NAME=... (20 minutes)
+	@for name in $(filter-out sqlite,$(or $(NAME),$(LIBRARIES))); do $(PY) -m conformance engines install $$name; done; \
+	status=0; for name in $(or $(NAME),$(LIBRARIES)); do \
+	  $(PY) -m pytest conformance/ --engine=$$name -q || status=1; \
+	done; exit $$status
 
 defects: $(READY) ## diagnose an engine with each of its defects and with PAIRS=... pairs (needs Node.js 20; a quarter of an hour)
 	@$(PY) -m tools.diagnose_defects $(if $(PAIRS),--pairs $(PAIRS)) $(if $(SEED),--seed $(SEED))

@@ -25,6 +25,7 @@ from conformance.engines.installation.brought_engines import (
     names_with_file,
 )
 from conformance.engines.installation.places import installed_folder
+from conformance.engines.installation.pythons import find_python
 from conformance.engines.installation.source import BroughtEngine, Package
 from conformance.engines.installation.source import InvalidEngine as InvalidEngine
 from conformance.engines.installation.startable import COMMAND as COMMAND
@@ -357,6 +358,7 @@ def _with_places(word: str, path: Path, tolerance: float, package: Package | Non
     places = {**PLACES, "here": str(path.parent), "tolerance": str(tolerance)}
     if package is not None:
         places["installed"] = str(installed_folder(package))
+        places["python"] = find_python(package) or sys.executable
     for name, place in places.items():
         word = word.replace(f"{{{name}}}", place)
     return word

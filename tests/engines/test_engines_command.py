@@ -23,7 +23,7 @@ from conftest import needs_commands
 
 from conformance.__main__ import main
 from conformance.command_line import engines
-from conformance.engines.installation import brought_engines, places, registries
+from conformance.engines.installation import brought_engines, places, pythons, registries
 from conformance.engines.installation.source import Package, Registry
 from conformance.engines.skeletons import write_skeleton
 from conformance.harness import engine_file
@@ -118,6 +118,57 @@ def test_a_changed_manifest_is_another_installation(tmp_path):
     (manifest / "package-lock.json").write_text("2")
     places.manifest_digest.cache_clear()
     assert places.installed_folder(package) != before
+
+
+# Pythons
+
+
+@pytest.fixture
+def of_other_pythons(tmp_path):
+    """The file of an engine whose package is for two Pythons that nobody has."""
+    pythons.is_python.cache_clear()
+    (tmp_path / "requirements").mkdir()
+    (tmp_path / "requirements" / "requirements.txt").write_text("a==1 --hash=sha256:0\n")
+    file = tmp_path / "mine.toml"
+    file.write_text(
+        'title = "Mine"\ncommand = ["{python}", "-c", "{adapters}"]\ndialect = "table"\n'
+        '[install]\nregistry = "PyPI"\nversion = "1"\nlicence = "MIT"\n'
+        'manifest = "requirements"\npythons = ["3.97", "3.98"]\n'
+    )
+    yield file
+    pythons.is_python.cache_clear()
+
+
+def test_a_package_for_other_pythons_names_them(of_other_pythons, capsys, home):
+    """In one line, when it is installed and where it is missing."""
+    assert main(["engines", "install", str(of_other_pythons)]) == 2
+    assert (
+        capsys.readouterr().err.splitlines()[-1].endswith("needs Python 3.97 or 3.98 on the path")
+    )
+    assert not home.exists()
+    missing = engine_file.engine(str(of_other_pythons)).missing
+    assert "needs Python 3.97 or 3.98 on the path" in missing and "\n" not in missing
+
+
+def test_a_package_for_another_python_is_run_by_it(of_other_pythons, tmp_path, monkeypatch):
+    """A program that is called Python and starts none is passed over, as a version manager's."""
+    put_on_path(monkeypatch, tmp_path / "bin", "python3.97", "import sys; sys.exit(127)")
+    put_on_path(monkeypatch, tmp_path / "bin", "python3.98", "")
+    engine = engine_file.engine(str(of_other_pythons))
+    assert engine.command[0] == "python3.98"
+    command = registries.Pip().command(engine.package, tmp_path)
+    assert "--python=python3.98" in command and command[0] == sys.executable
+    assert places.installed_folder(engine.package).name.endswith("-py3.98")
+    assert "engines install" in engine.missing
+
+
+def test_what_pypi_has_for_a_python_is_not_used_by_another(monkeypatch):
+    """Their folders differ. The packages of other registries know no Python."""
+    pandas, rsp_js = (engine_file.engine(name).package for name in ("pandas", "rsp-js"))
+    before = [places.installed_folder(package) for package in (pandas, rsp_js)]
+    monkeypatch.setattr(pythons, "OURS", "3.99")
+    after = [places.installed_folder(package) for package in (pandas, rsp_js)]
+    assert before[0] != after[0] and before[1] == after[1]
 
 
 def test_a_failed_installation_leaves_nothing_but_its_log(tmp_path, monkeypatch, capsys, home):
@@ -262,7 +313,7 @@ def test_the_manifest_of_each_engine_can_be_counted(name):
         installer = registries.INSTALLERS[package.registry]
         assert installer.count_packages(package.manifest) > 0
         assert installer.count_ready(package.manifest, "") == 0 or package.registry == Registry.NPM
-        assert str(package.manifest) in " ".join(installer.command(package.manifest))
+        assert str(package.manifest) in " ".join(installer.command(package, package.manifest))
 
 
 # What users bring

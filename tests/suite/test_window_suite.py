@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from conformance.corpus.window_cases import window_cases
+from conformance.engines.installation.source import Registry
 from conformance.harness import engine_file
 from conformance.harness.client import Broken
 from conformance.harness.engine_file import InvalidEngine, read_engine_file
@@ -345,7 +346,9 @@ def test_the_harness_of_the_page_is_one(tmp_path):
     assert asked(library(tmp_path, path + block, "mine.py"), ON_A_BORDER).outcome is Outcome.PASS
 
 
-# Libraries
+# Libraries, as far as `make engines` installs them or Python has them; the others: `make libraries`
+
+RANGE = "REP-13-each-element-that-arrives-gives-a-report-however-many-share-its-instant"
 
 
 @pytest.mark.parametrize(
@@ -360,21 +363,35 @@ def test_the_harness_of_the_page_is_one(tmp_path):
         ("polars", LATE, Outcome.PASS),
         ("polars", BETWEEN, Outcome.UNSUPPORTED),
         ("polars", PUNCTUATION, Outcome.UNSUPPORTED),
-        ("bytewax", ON_A_BORDER, Outcome.PASS),
-        ("bytewax", LATE, Outcome.PASS),
-        ("bytewax", BETWEEN, Outcome.UNSUPPORTED),
         ("pandas", ON_A_BORDER, Outcome.PASS),
         ("pandas", "REP-3-a-window-without-an-element-is-not-reported", Outcome.PASS),
         ("pandas", "MOD-1-the-least-integer-of-64-bits-is-a-time", Outcome.UNSUPPORTED),
+        ("sqlite", RANGE, Outcome.PASS),
+        ("sqlite", ON_A_BORDER, Outcome.UNSUPPORTED),
     ],
 )
 def test_a_library_does_what_it_is_known_for(harnesses, name, case, outcome):
-    """All cases: `pytest conformance --engine=polars`. bytewax has no package for Python 3.13."""
+    """All cases: `pytest conformance --engine=polars`."""
     tested = engine_file.engine(name)
     if tested.missing:
-        is_needed = os.environ.get("CI") and name != "bytewax"
-        (pytest.fail if is_needed else pytest.skip)(tested.missing)
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(tested.missing)
     [item] = [item for item in live_items(tested) if item.case == case]
     result = item.run(harnesses)
     assert result.outcome is outcome, result.explanation
     assert why_unexpected(item, result) == ""
+
+
+def test_each_library_of_pypi_is_installed_by_a_target():
+    """`make engines` installs those of `make test`, and `make libraries` the others."""
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    [usual] = re.findall(r"engines install (.*)", makefile)[:1]
+    [others] = re.findall(r"^LIBRARIES := (.*)", makefile, re.MULTILINE)
+    named = {*usual.split(), *others.split()}
+    packages = {
+        name: engine.package
+        for name, engine in engine_file.engines().items()
+        if engine.suites == ("windows",) and engine.package is not None
+    }
+    libraries = {name for name, one in packages.items() if one.registry is Registry.PYPI}
+    manifests = {packages[name].manifest for name in named if name in packages}
+    assert {packages[name].manifest for name in libraries} <= manifests

@@ -22,7 +22,8 @@ from conformance.engines.installation.places import (
     installed_folder,
     manifest_files,
 )
-from conformance.engines.installation.registries import INSTALLERS, Installer
+from conformance.engines.installation.pythons import describe_pythons, find_version
+from conformance.engines.installation.registries import INSTALLERS
 from conformance.engines.installation.source import Package, Registry
 from conformance.engines.installation.unfinished import unfinished_folder
 from refengine.model.errors import RefengineError
@@ -71,6 +72,8 @@ def is_installed(package: Package) -> bool:
 
 def missing_tool(package: Package) -> str:
     """Return what the user must install before the package can be; empty if nothing is missing."""
+    if package.registry is Registry.PYPI and not find_version(package):
+        return describe_pythons(package)
     installer = INSTALLERS[package.registry]
     if shutil.which(installer.tool):
         return ""
@@ -173,7 +176,7 @@ def _run(name: str, package: Package, folder: Path, progress: Progress, silence:
     log = log_path(name)
     log.write_bytes(b"")
     with log.open("ab") as output:  # at its end, where another process may write, too
-        process = _start(name, installer, folder, output)
+        process = _start(name, package, folder, output)
         timer = SilenceTimer(time.monotonic())
         try:
             while process.poll() is None:
@@ -230,16 +233,17 @@ def _count_packages(package: Package, folder: Path) -> int:
 
 def _start(
     name: str,
-    installer: Installer,
+    package: Package,
     folder: Path,
     output: IO[bytes],
 ) -> subprocess.Popen[bytes]:
-    """Return the process of an installer's command. Raises RefengineError if it cannot be
-    started.
+    """Return the process of the command that installs a package. Raises RefengineError if it cannot
+    be started.
     """
+    installer = INSTALLERS[package.registry]
     try:
         return subprocess.Popen(
-            installer.command(folder),
+            installer.command(package, folder),
             cwd=folder,
             stdin=subprocess.DEVNULL,
             stdout=output,

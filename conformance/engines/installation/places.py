@@ -13,7 +13,8 @@ from pathlib import Path
 
 import platformdirs
 
-from conformance.engines.installation.source import Package
+from conformance.engines.installation.pythons import find_version
+from conformance.engines.installation.source import Package, Registry
 from refengine.model.errors import RefengineError
 
 APPLICATION = "refengine"
@@ -57,10 +58,14 @@ def installed_folder(package: Package) -> Path:
 
     Its name has that of the manifest's folder, the version, and the digest of the manifest, such as
     `rsp-js-1.3.5-0f3c9a21`. So if another version of a dependency is pinned, the folder is another
-    one; and engines with one manifest share a folder.
+    one; and engines with one manifest share a folder. What PyPI has for one Python may not run on
+    another, so there the name ends with its version, such as `py3.12`.
     """
     manifest = package.manifest
-    return cache_folder() / f"{manifest.name}-{package.version}-{manifest_digest(manifest)}"
+    name = f"{manifest.name}-{package.version}-{manifest_digest(manifest)}"
+    if package.registry is Registry.PYPI:
+        name += f"-py{find_version(package)}"
+    return cache_folder() / name
 
 
 @cache

@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import ClassVar
 
 from conformance.engines.installation.places import programs_in
-from conformance.engines.installation.source import Registry
+from conformance.engines.installation.pythons import find_python
+from conformance.engines.installation.source import Package, Registry
 from refengine.model.errors import RefengineError
 
 JAR_HASHES = "jars.sha256"  # a line for each jar: the digest, two spaces, the file's name
@@ -37,8 +38,8 @@ class Installer(ABC):
     """What the user installs to have that program."""
 
     @abstractmethod
-    def command(self, folder: Path) -> list[str]:
-        """Return the command that installs the packages in a folder."""
+    def command(self, package: Package, folder: Path) -> list[str]:
+        """Return the command that installs a package and what it depends on in a folder."""
 
     @abstractmethod
     def count_packages(self, folder: Path) -> int:
@@ -65,7 +66,7 @@ class Npm(Installer):
     tool = "npm"
     comes_with = "Node.js 20 or newer"
 
-    def command(self, folder: Path) -> list[str]:
+    def command(self, package: Package, folder: Path) -> list[str]:
         """Return the command that installs what the lock pins."""
         quiet = ["--no-audit", "--no-fund", "--loglevel=error"]
         # Without a network npm would wait for minutes before it says so.
@@ -96,7 +97,7 @@ class Pip(Installer):
     tool = sys.executable
     comes_with = "pip"
 
-    def command(self, folder: Path) -> list[str]:
+    def command(self, package: Package, folder: Path) -> list[str]:
         """Return the command that installs what the requirements pin."""
         quiet = ["--disable-pip-version-check", "--no-input", "--progress-bar=off"]
         pinned = ["--require-hashes", "--no-deps", "-r", str(folder / "requirements.txt")]
@@ -104,6 +105,7 @@ class Pip(Installer):
             sys.executable,
             "-m",
             "pip",
+            f"--python={find_python(package)}",
             "install",
             *quiet,
             "--target",
@@ -127,7 +129,7 @@ class Cargo(Installer):
     tool = "cargo"
     comes_with = "Rust 1.80 or newer"
 
-    def command(self, folder: Path) -> list[str]:
+    def command(self, package: Package, folder: Path) -> list[str]:
         """Return the command that builds the harness with what the lock pins."""
         manifest = str(folder / "Cargo.toml")
         target = str(folder / "target")
@@ -170,7 +172,7 @@ class Maven(Installer):
     tool = "mvn"
     comes_with = "Maven, and a JDK 17 or newer"
 
-    def command(self, folder: Path) -> list[str]:
+    def command(self, package: Package, folder: Path) -> list[str]:
         """Return the command that copies the jars of the dependencies."""
         pom = str(folder / "pom.xml")
         return [

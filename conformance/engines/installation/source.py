@@ -39,13 +39,15 @@ class Package:
     """An engine that a package registry has.
 
     `manifest` is the folder of the files that pin the package and all that it depends on, with
-    their hashes. `version` and `licence` are those of the engine.
+    their hashes. `version` and `licence` are those of the engine. `pythons` are the versions of
+    Python that a package of PyPI is for, such as `3.12`; empty if it is for every one.
     """
 
     registry: Registry
     version: str
     licence: str
     manifest: Path
+    pythons: tuple[str, ...] = ()
 
     @classmethod
     def of_table(cls, table: Mapping[str, Any], here: Path) -> Package:
@@ -57,6 +59,7 @@ class Package:
             table["version"],
             table["licence"],
             here / table["manifest"],
+            tuple(table.get("pythons", ())),
         )
 
 
