@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup test check claims conformance engines libraries defects evidence brute formal fuzz draws bounded oracle certificates w3c texts arq bench papers spark cluster s3 mutants lock release clean
+.PHONY: help setup test check claims conformance engines libraries defects evidence brute formal fuzz draws bounded oracle certificates w3c texts arq bench papers spark cluster s3 mutants site site-test lock release clean
 
 PY := .venv/bin/python
 PIP := -m pip --disable-pip-version-check --no-input --quiet
@@ -184,18 +184,43 @@ s3: $(READY) $(S3)/ready.stamp ## compute ground truth from and to an S3 server 
 mutants: $(READY) ## mutate the code, or OF="core oracle.judge", and list what no test notices (hours; EVERY=10 tries a tenth; docs/evidence/mutation.md)
 	@$(PY) -m tools.mutate $(OF) $(if $(EVERY),--every $(EVERY)) $(if $(SKIP),--skip $(SKIP)) $(if $(JOBS),--jobs $(JOBS)) $(if $(ANEW),--anew)
 
+SITE_PY := .venv-site/bin/python
+SITE_READY := .venv-site/locked.stamp site/node_modules/.package-lock.json
+
+.venv-site/locked.stamp: requirements-site.lock
+	@$(call find_python,site,$(or $(PYTHON),python3 python3.13 python3.12 python3.11),sys.version_info.minor >= 11,3.11 or newer); \
+	echo "site: .venv-site with $$("$$python" -V)"; \
+	rm -rf .venv-site && "$$python" -m venv .venv-site
+	@$(SITE_PY) $(PIP) install --no-deps --require-hashes -r $<
+	@touch $@
+
+site/node_modules/.package-lock.json: site/package-lock.json
+	@command -v npm >/dev/null || { echo "site: needs Node.js 20 with npm" >&2; exit 1; }
+	@echo "site: the packages of site/package-lock.json, with npm (the first time some 40 MB)"
+	@cd site && npm ci --ignore-scripts --no-audit --no-fund
+	@touch $@
+
+site: $(SITE_READY) ## build the site with the playground into build/site (a minute; needs Node.js 20)
+	@$(SITE_PY) -m tools.site build/site
+
+site-test: $(READY) site ## drive the playground in Chromium, with no network but this machine's (minutes)
+	@$(PY) -m pytest -q tests/playground_in_chromium.py
+
 # On 3.11, the oldest Python supported: a newer one would leave out what the older needs.
-lock: ## regenerate requirements.lock from pyproject.toml (UPGRADE=1: with the newest versions)
+lock: ## regenerate both locks from pyproject.toml (UPGRADE=1: with the newest versions)
 	@$(call find_python,lock,$(or $(PYTHON),python3.11 python3),sys.version_info.minor == 11,3.11); \
 	dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && trap 'exit 130' INT TERM && \
 	echo "lock: pip-tools, in a throwaway environment" && \
 	"$$python" -m venv "$$dir/venv" && "$$dir/venv/bin/python" $(PIP) install 'pip-tools>=7.5,<8' && \
-	echo "lock: requirements.lock" && \
-	cp requirements.lock "$$dir/requirements.lock" && $(call group,dev) > "$$dir/dev.in" && \
-	"$$dir/venv/bin/pip-compile" --quiet --strip-extras $(EXTRAS:%=--extra %) --generate-hashes $(if $(UPGRADE),--upgrade) \
-	  --no-emit-find-links --no-emit-index-url --no-emit-trusted-host --no-header --no-annotate \
-	  --output-file "$$dir/requirements.lock" pyproject.toml "$$dir/dev.in" && \
-	cat "$$dir/requirements.lock" > requirements.lock
+	compile() { \
+	  echo "lock: $$1" && cp "$$1" "$$dir/$$1" && \
+	  "$$dir/venv/bin/pip-compile" --quiet --strip-extras $$3 --generate-hashes $(if $(UPGRADE),--upgrade) \
+	    --no-emit-find-links --no-emit-index-url --no-emit-trusted-host --no-header --no-annotate \
+	    --output-file "$$dir/$$1" pyproject.toml "$$dir/$$2.in" && \
+	  cat "$$dir/$$1" > "$$1"; \
+	} && \
+	$(call group,dev) > "$$dir/dev.in" && compile requirements.lock dev "$(EXTRAS:%=--extra %)" && \
+	$(call group,site) > "$$dir/site.in" && compile requirements-site.lock site ""
 
 # The wheel is built from the sdist, so that the sdist is known to be complete.
 release: ## build and check what is published: sdist, wheel, their page, an SBOM, the wheel in an empty environment (publishes nothing)
@@ -212,5 +237,5 @@ release: ## build and check what is published: sdist, wheel, their page, an SBOM
 
 clean: ## remove .venv and everything else that was made
 	@$(remove_venv)
-	@rm -rf build dist results .mypy_cache .ruff_cache .pytest_cache .hypothesis .mutmut-cache *.egg-info
+	@rm -rf .venv-site site/node_modules build dist results .mypy_cache .ruff_cache .pytest_cache .hypothesis .mutmut-cache *.egg-info
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -13,8 +13,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from conformance.corpus.schema_problems import explain_problem, unknown_keys_first
-from conformance.schemas import accepted_table, accepts, path_text, validator
 from refengine.core import profiles, query, semantics
 from refengine.core.profile import UNKNOWN, Between, OneOf, Profile
 from refengine.core.query import Query
@@ -70,7 +68,8 @@ class Case:
         return f"{self.rule}-{re.sub(r'[^A-Za-z0-9]+', '-', self.name).strip('-')}"
 
 
-# Loading and linting
+# Loading and linting. The schemas are imported here: where there is no jsonschema, as in a browser,
+# a table is made into values all the same.
 
 
 def load(path: Path, root: Path = CASES) -> Case:
@@ -93,6 +92,8 @@ def _table(text: str) -> Mapping[str, Any]:
     """Return the linted table in a case's text. Raises TOMLDecodeError, and InvalidCase without a
     place.
     """
+    from conformance.schemas import accepted_table
+
     table = accepted_table("case", text)
     if table is None:
         raise lint(tomllib.loads(text))[0]
@@ -106,6 +107,9 @@ def cases(root: Path = CASES) -> list[Case]:
 
 def lint(table: Mapping[str, Any]) -> list[InvalidCase]:
     """Return the errors of a case's table under the schema, in the order of their places."""
+    from conformance.corpus.schema_problems import explain_problem, unknown_keys_first
+    from conformance.schemas import accepts, path_text, validator
+
     if accepts("case")(table):
         return []
     return [

@@ -22,6 +22,7 @@ LANE, BAR = 22, 17
 SLOT = 64  # width of a report that says neither window nor instant
 STACKED = 4  # simultaneous elements that are drawn one above the other
 CHARACTER = 5.6  # width of a character of an element's name, at most
+SIDES = {"due": "expected", "given": "reported"}  # what the lanes of reports are called
 
 Elements = Sequence[Mapping[str, Any]]
 
@@ -65,9 +66,15 @@ class Instants:
         return low - span <= instant <= high + span
 
 
-def timeline(evidence: Mapping[str, Any], pairs: Sequence[Pair], first: int | None) -> Drawing:
+def timeline(
+    evidence: Mapping[str, Any],
+    pairs: Sequence[Pair],
+    first: int | None,
+    sides: Mapping[str, str] = SIDES,
+) -> Drawing:
     """Return the time line of a result: the elements of its evidence, and the reports of `pairs`.
-    The pair with the number `first` is marked as the first divergence.
+    The pair with the number `first` is marked as the first divergence. `sides` names the lanes of
+    the reports that are `due` and of those that are `given`.
     """
     drawn = pairing.around_first(pairs, first, REPORTS)
     streams = _streams(evidence, _near_windows(drawn, len(drawn) < len(pairs)))
@@ -84,9 +91,10 @@ def timeline(evidence: Mapping[str, Any], pairs: Sequence[Pair], first: int | No
     y = _note_of_missing(drawing, axis, evidence, streams, y)
 
     due, actual = _marks(drawn, axis, instants)
-    if "expected" in evidence:
-        y = _reports(drawing, "due", due, first, bounds, y + 8)
-    y = _reports(drawing, "given", actual, first, bounds, y + 8)
+    for side, marks in (("due", due), ("given", actual)):
+        if side == "given" or "expected" in evidence:
+            drawing.write("lane", 4, y + 21, sides[side])
+            y = _reports(drawing, side, marks, first, bounds, y + 8)
     if diverging is not None and diverging.actual is None:
         y = _absent_report(drawing, next(mark for mark in due if mark.pair is diverging), y)
     drawing.height = y + 4
@@ -380,9 +388,8 @@ def _reports(
     """Draw the reports of one side (`due` or `given`), in as many lanes as are needed so that none
     overlaps another. Return the y below them.
     """
-    title, nothing = {"due": ("expected", "no report"), "given": ("reported", "nothing")}[side]
-    drawing.write("lane", 4, y + 13, title)
     if not marks:
+        nothing = "no report" if side == "due" else "nothing"
         drawing.write("none", LEFT, y + 13, nothing)
         return y + LANE
     # windows that meet at a border do not overlap

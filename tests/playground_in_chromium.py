@@ -1,0 +1,307 @@
+"""The playground in Chromium, with no network but a server on this machine: `make site-test`."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import shutil
+import threading
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playground_examples import expected_rows, expected_windows, row_text
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+
+from refengine import dialects
+from refengine.rdf.streams import read_stream
+from tools.site.playground import answer
+from tools.site.playground_files import examples
+
+ROOT = Path(__file__).resolve().parents[1]
+SITE = ROOT / "build" / "site"
+AXE = ROOT / "site" / "node_modules" / "axe-core" / "axe.min.js"
+SECONDS = 60_000
+ONLY_HERE = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
+EXAMPLES = list(examples())
+REPORTS = [example for example in EXAMPLES if "reports" in example["expected"]]
+REFUSED = [example for example in EXAMPLES if "error" in example["expected"]]
+JUDGED = [
+    example
+    for example in EXAMPLES
+    if "outcome" in example["expected"] and example["id"].partition(":")[2] in ("", "1", "2")
+]
+# In a browser there is no pyoxigraph, which alone confirms these (docs/evidence/witnesses.md).
+BY_PYOXIGRAPH = "r2r/r2r-5-one-witness-is-enough"
+DISPUTED = [example for example in EXAMPLES if example["id"].startswith(BY_PYOXIGRAPH)]
+CONFIRMED = [example for example in REPORTS if example not in DISPUTED]
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """A server that prints nothing."""
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+@contextmanager
+def served() -> Iterator[tuple[str, ThreadingHTTPServer]]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=SITE))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/playground/", server
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as driver:
+        path = shutil.which("chromium") or shutil.which("google-chrome")
+        chromium = driver.chromium.launch(executable_path=path, args=["--no-sandbox", ONLY_HERE])
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    with served() as (address, _):
+        yield address
+
+
+def open_page(context: BrowserContext, address: str) -> Page:
+    """Open the playground and wait for its first reports."""
+    page = context.new_page()
+    page.set_default_timeout(SECONDS)
+    page.on("pageerror", lambda error: pytest.fail(f"an error in the page: {error}"))
+    page.goto(address)
+    settle(page)
+    return page
+
+
+def settle(page: Page) -> None:
+    """Wait until the page has answered what it was asked."""
+    page.wait_for_selector("body[data-state=answered]", timeout=SECONDS)
+
+
+@pytest.fixture(scope="module")
+def page(browser: Browser, address: str) -> Iterator[Page]:
+    context = browser.new_context(viewport={"width": 1400, "height": 1000})
+    asked: list[str] = []
+    context.on("request", lambda request: asked.append(request.url))
+    yield open_page(context, address)
+    context.close()
+    foreign = [url for url in asked if not url.startswith((address, "blob:", "data:"))]
+    assert not foreign and len(asked) > 8
+
+
+def go(page: Page, fragment: str) -> None:
+    page.evaluate(
+        "to => { document.body.dataset.state = 'asked'; location.hash = '#'; location.hash = to; }",
+        fragment,
+    )
+    settle(page)
+
+
+def shown(page: Page) -> list[tuple[str, Counter[str]]]:
+    """Return the reports in the table: where each is, and its rows."""
+    lines = page.locator("#reports tbody tr").evaluate_all(
+        "lines => lines.map(l => [l.cells[1].innerText, [...l.querySelectorAll('li')]"
+        ".map(li => li.innerText)])"
+    )
+    return [(where, Counter(map(cells, rows))) for where, rows in lines]
+
+
+def cells(text: str) -> str:
+    """Return a row of the page with its cells in the order of their names."""
+    if text.startswith("("):
+        return ""
+    pairs = [cell.split(" = ", 1) for cell in text.removeprefix("?").split(", ?")]
+    return row_text(dict(pairs))
+
+
+def packed(state: dict[str, Any]) -> str:
+    """Return the fragment of a link that holds a state."""
+    squeeze = zlib.compressobj(wbits=-15)
+    data = squeeze.compress(json.dumps(state).encode()) + squeeze.flush()
+    return "#q=" + base64.urlsafe_b64encode(data).decode().rstrip("=")
+
+
+def test_the_first_question(page: Page) -> None:
+    """ann and bob are in the hall at 1 and 4; eve, ann and bob in the lab at 10, 13 and 22. So of
+    the windows of 10 every 5 there are 2 in the hall before 10, then 2, 2, 1 and 1 in the lab.
+    """
+    found = [(where.split(" at ")[0], rows) for where, rows in shown(page)]
+    assert found == [
+        (window, Counter([f"?people = {count}, ?room = {room}"]))
+        for window, count, room in [
+            ("[0, 10)", 2, ":hall"),
+            ("[5, 15)", 2, ":lab"),
+            ("[10, 20)", 2, ":lab"),
+            ("[15, 25)", 1, ":lab"),
+            ("[20, 30)", 1, ":lab"),
+        ]
+    ]
+
+
+@pytest.mark.parametrize("example", CONFIRMED, ids=lambda example: example["id"])
+def test_examples_of_the_specification(page: Page, example: dict[str, Any]) -> None:
+    go(page, f"#case={example['id']}")
+    found, expected = shown(page), example["expected"]["reports"]
+    assert [rows for _, rows in found] == list(map(expected_rows, expected))
+    for (where, _), report in zip(found, expected, strict=True):
+        if (windows := expected_windows(report)) is not None:
+            assert [borders for borders in windows if borders] == borders_in(where)
+
+
+def borders_in(where: str) -> list[list[int]]:
+    """Return the borders in `takes back: [0, 10); (5, 15] of "k" at 10`."""
+    windows = where.removeprefix("takes back: ").rpartition(" at ")[0].split("; ")
+    return [
+        [int(word.strip("[]()")) for word in window.split(" of ")[0].split(", ")]
+        for window in windows
+        if window != "none"
+    ]
+
+
+@pytest.mark.parametrize("example", REFUSED, ids=lambda example: example["id"])
+def test_examples_that_are_refused(page: Page, example: dict[str, Any]) -> None:
+    go(page, f"#case={example['id']}")
+    assert example["expected"]["message"] in page.inner_text("#status")
+
+
+@pytest.mark.parametrize("example", JUDGED, ids=lambda example: example["id"])
+def test_examples_that_are_judged(page: Page, example: dict[str, Any]) -> None:
+    go(page, f"#case={example['id']}")
+    page.click("#judge")
+    expected = "disputed" if example in DISPUTED else example["expected"]["outcome"]
+    expect(page.locator("#verdict .outcome")).to_have_text(expected)
+
+
+def test_one_witness_can_be_too_few(page: Page) -> None:
+    go(page, f"#case={DISPUTED[0]['id']}")
+    assert "no witness" in page.inner_text("#status")
+
+
+def test_a_recording_is_judged_as_on_the_command_line(page: Page) -> None:
+    """One that CSRBench's generator made: with pyoxigraph, another witness confirms the same."""
+    folder = ROOT / "fixtures" / "csrbench"
+    text = (ROOT / "conformance" / "queries" / "csrbench" / "Q3.csparql").read_text("utf-8")
+    elements = [
+        {"at": element.app, "graph": " . ".join(" ".join(t) for t in sorted(element.graph))}
+        for element in read_stream(folder)
+    ]
+    query = {"dialect": "csparql", "text": text}
+    name = dialects.read(text.removesuffix("\n"), "csparql").windows[0].stream
+    recording = next(folder.glob("answers/*-answer-3.json")).read_text(encoding="utf-8")
+    state = {
+        "query": query,
+        "streams": [{"name": name, "elements": elements, "ordered": False}],
+        "semantics": {"profile": "csparql"},
+        "recording": recording,
+        "missing": "1",
+    }
+    native = json.loads(answer(json.dumps({**state, "task": "judge"})))
+    go(page, packed(state))
+    page.locator("#judging").evaluate("box => box.open = true")
+    page.click("#judge")
+    expect(page.locator("#verdict .outcome")).to_have_text(native["outcome"])
+    explained = page.inner_text("#verdict pre")
+    assert explained == native["explanation"].replace("rdflib and pyoxigraph", "rdflib").rstrip()
+
+
+def test_links_hold_the_whole_question(page: Page, address: str) -> None:
+    go(page, "#case=window/win-3-t0")
+    before = shown(page)
+    page.click("#share")
+    page.wait_for_url("**/#q=*")
+    link = page.evaluate("location.href")
+    assert link.startswith(address)
+    go(page, "#case=window/win-2-on-both-borders")
+    assert shown(page) != before
+    go(page, link.removeprefix(address))
+    assert shown(page) == before
+    page.evaluate("location.hash = '#q=AAAA'")
+    expect(page.locator("#status")).to_contain_text("cannot be read")
+
+
+def test_two_semantics_by_keyboard(page: Page) -> None:
+    """Under (] the elements on a border belong to the window before."""
+    go(page, "#case=window/win-2-on-both-borders")
+    page.focus("#compare")
+    page.keyboard.press("Space")
+    page.focus("#other-closure")
+    page.evaluate("document.body.dataset.state = 'asked'")
+    page.select_option("#other-closure", "(]")
+    settle(page)
+    assert page.locator("#reports tr.is-different").count() >= 1
+    assert "differ" in page.inner_text("#reports caption")
+    assert page.locator(".field.is-different .name").all_inner_texts() == ["closure"]
+    page.focus("#after")
+    page.keyboard.press("Enter")
+    assert page.inner_text("#where").startswith("step 2 of")
+    assert page.locator("#step h3").all_inner_texts()[0].startswith("A: ")
+
+
+def test_what_is_taken_along(page: Page) -> None:
+    go(page, "#case=window/win-3-t0")
+    page.locator("#exported").locator("xpath=..").evaluate("box => box.open = true")
+    for form, word in (("case", "[[streams]]"), ("python", "evaluate("), ("report", "#q=")):
+        page.click(f"#{form}")
+        expect(page.locator("#exported")).to_have_value(re.compile(re.escape(word)))
+
+
+def test_no_other_address_is_reached(page: Page) -> None:
+    fetched = "fetch('http://127.0.0.2:9/').then(() => 'sent', error => 'refused')"
+    assert page.evaluate(f"() => {fetched}") == "refused"
+    in_worker = f"""() => new Promise(done => {{
+      const text = "{fetched}.then(postMessage)";
+      const worker = new Worker(URL.createObjectURL(new Blob([text])));
+      worker.onmessage = event => done(event.data);
+    }})"""
+    assert page.evaluate(in_worker) == "refused"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 800, 1400])
+def test_no_serious_fault_for_screen_readers(
+    browser: Browser, address: str, scheme: Any, width: int
+) -> None:
+    context = browser.new_context(
+        viewport={"width": width, "height": 900}, color_scheme=scheme, bypass_csp=True
+    )
+    page = open_page(context, f"{address}#case=oracle/ora-12-border-row")
+    page.check("#compare")
+    page.check("#view")
+    page.locator("details").evaluate_all("boxes => boxes.forEach(box => box.open = true)")
+    page.click("#judge")
+    page.wait_for_selector("#verdict .outcome")
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    found = page.evaluate("axe.run()")
+    faults = [
+        (fault["id"], fault["nodes"][0]["html"][:200])
+        for fault in found["violations"]
+        if fault["impact"] in ("serious", "critical")
+    ]
+    assert not faults and len(found["passes"]) > 20
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    context.close()
+
+
+def test_the_second_visit_needs_no_server(browser: Browser) -> None:
+    context = browser.new_context()
+    with served() as (address, _):
+        page = open_page(context, address)
+        page.evaluate("navigator.serviceWorker.ready.then(() => 1)")
+        page.close()
+    page = open_page(context, address)
+    assert len(shown(page)) == 5
+    context.close()

@@ -1,0 +1,222 @@
+"""The files of the playground: the page, Pyodide, the engine with its libraries in one archive, and
+what the page reads of rules and examples.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+import subprocess
+import tomllib
+import zipfile
+from collections.abc import Iterator, Mapping
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from conformance.corpus import rule_texts
+from conformance.corpus.case_file import CASES, Case, query_of, recording
+from refengine.drawings.style import style
+from refengine.rdf.recordings import relation_to_json
+from tools.site.exports import as_toml
+
+ROOT = Path(__file__).resolve().parents[2]
+SITE = ROOT / "site"
+PACKAGES = SITE / "node_modules"
+# of our packages, what the page does not use
+LEFT_OUT = re.compile(
+    r"__pycache__|^refengine/(strategies|formal)/|^refengine/testing\.py"
+    r"|^conformance/(?!__init__\.py|schemas\.py|schema/|corpus/|verdict/|wrong_engines/"
+    r"|bench/__init__\.py|bench/metrics/)"
+)
+LIBRARIES = ("lark", "pyparsing", "rdflib", "sortedcontainers")
+LEFT_OUT_OF_LIBRARIES = re.compile(r"__pycache__|__pyinstaller|^rdflib/tools/|^pyparsing/diagram/")
+# of Python's own library, what no browser runs
+NOT_IN_A_BROWSER = re.compile(
+    r"^(idlelib|pydoc_data|ensurepip|turtledemo|test|tkinter|lib2to3|sqlite3|curses|venv|xmlrpc|_pyrepl"
+    r"|multiprocessing|wsgiref|ctypes|profiling|__phello__)/"
+    r"|^(turtle|pdb|doctest|pydoc|mailbox|imaplib|smtplib|ftplib|poplib|optparse|tarfile|cProfile"
+    r"|profile|pstats|trace|webbrowser)\.py$"
+)
+PYODIDE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip")
+STAMP = (2026, 1, 1, 0, 0, 0)
+EXAMPLE = re.compile(r"\*Examples?\* .*?(?=\n\n|\Z)", re.DOTALL)
+CASE_PATH = re.compile(r"`([a-z0-9]+/[a-z0-9-]+\.toml)`")
+BLOCKS = ("expect", "refuse", "judge")
+EXPECTED = ("reports", "error", "message", "outcome")
+ASKED = {*EXPECTED, "semantics", "profile", "answers", "missing", "explanation"}
+Json = dict[str, Any]
+
+
+def write_playground(folder: Path) -> None:
+    """Write the playground into a folder. Raises CalledProcessError if npm's tools fail."""
+    shutil.rmtree(folder, ignore_errors=True)
+    (folder / "pyodide").mkdir(parents=True)
+    for name in ("index.html", "worker.js"):
+        shutil.copy(SITE / "playground" / name, folder)
+    own_style = (SITE / "playground" / "style.css").read_text(encoding="utf-8")
+    write(folder / "style.css", style() + own_style)
+    node(
+        "node_modules/esbuild/bin/esbuild",
+        "playground/main.js",
+        "--bundle",
+        "--format=esm",
+        "--minify",
+        "--target=es2022",
+        "--legal-comments=linked",
+        f"--outfile={folder / 'main.js'}",
+    )
+    write_python(folder)
+    write(folder / "rules.json", json.dumps(rules_of_page(), ensure_ascii=False))
+    write(folder / "examples.json", json.dumps(list(examples()), ensure_ascii=False))
+    write_service_worker(folder)
+
+
+def write(path: Path, text: str) -> None:
+    """Write a text file."""
+    path.write_text(text, encoding="utf-8")
+
+
+def node(program: str, *words: str) -> None:
+    """Run a program for Node.js in the folder of the site."""
+    subprocess.run(["node", program, *words], cwd=SITE, check=True)
+
+
+def write_python(folder: Path) -> None:
+    """Write Pyodide and the archive of the engine, both compiled."""
+    for name in PYODIDE:
+        shutil.copy(PACKAGES / "pyodide" / name, folder / "pyodide")
+    lock = json.loads((PACKAGES / "pyodide" / "pyodide-lock.json").read_text(encoding="utf-8"))
+    write(folder / "pyodide" / "pyodide-lock.json", json.dumps({**lock, "packages": {}}))
+    library = folder / "pyodide" / "python_stdlib.zip"
+    with zipfile.ZipFile(library) as read:
+        kept = {
+            name: read.read(name)
+            for name in read.namelist()
+            if not name.endswith("/") and not NOT_IN_A_BROWSER.match(name)
+        }
+    write_archive(library, kept)
+    write_archive(folder / "app.zip", dict(modules_of_page()))
+    node("compile.mjs", str(library), str(folder / "app.zip"))
+
+
+def write_archive(path: Path, files: Mapping[str, bytes]) -> None:
+    """Write an archive, the same one for the same files."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in sorted(files):
+            archive.writestr(zipfile.ZipInfo(name, STAMP), files[name])
+
+
+def modules_of_page() -> Iterator[tuple[str, bytes]]:
+    """Yield the files that the page's Python imports: ours, and those of the libraries."""
+    for package in ("refengine", "conformance"):
+        for path in sorted((ROOT / package).rglob("*")):
+            name = path.relative_to(ROOT).as_posix()
+            if path.is_file() and not LEFT_OUT.search(name):
+                yield name, path.read_bytes()
+    for name in ("playground", "exports"):
+        yield f"tools/site/{name}.py", (Path(__file__).parent / f"{name}.py").read_bytes()
+    for library in LIBRARIES:
+        for file in metadata.files(library) or ():
+            name = file.as_posix()
+            if not LEFT_OUT_OF_LIBRARIES.search(name) and not name.startswith(".."):
+                yield name, Path(file.locate()).read_bytes()
+
+
+def write_service_worker(folder: Path) -> None:
+    """Write the service worker, which names every file of the folder and their digest."""
+    names = sorted(
+        path.relative_to(folder).as_posix()
+        for path in folder.rglob("*")
+        if path.is_file() and path.name != "sw.js"
+    )
+    digest = hashlib.sha256()
+    for name in names:
+        digest.update(name.encode() + (folder / name).read_bytes())
+    text = (SITE / "playground" / "sw.js").read_text(encoding="utf-8")
+    text = text.replace('"@FILES@"', json.dumps(["./", *names]))
+    write(folder / "sw.js", text.replace("@NAME@", f"playground-{digest.hexdigest()[:16]}"))
+
+
+# Rules and examples
+
+
+def rules_of_page() -> dict[str, Json]:
+    """Return the title of each rule, and where the site has it."""
+    return {
+        rule: {"title": text.title, "href": f"../{address_of(text.page)}#{rule.lower()}"}
+        for rule, text in rule_texts.rule_texts().items()
+    }
+
+
+def address_of(page: str) -> str:
+    """Return the folder of the site in which a page of rules is: `spec/` of SPEC.md."""
+    return f"{Path(page).stem.lower()}/"
+
+
+def examples() -> Iterator[Json]:
+    """Yield the cases that the examples of rules name, each block as what the page asks."""
+    named = (
+        path
+        for text in rule_texts.rule_texts().values()
+        for paragraph in EXAMPLE.findall(text.text)
+        for path in CASE_PATH.findall(paragraph)
+    )
+    for path in dict.fromkeys(named):
+        table = tomllib.loads((CASES / path).read_text(encoding="utf-8"))
+        yield from examples_of(Case(path, table))
+
+
+def examples_of(case: Case) -> Iterator[Json]:
+    """Yield the blocks of a case that the page can ask, each with its state and what is expected of
+    it.
+    """
+    table = case.table
+    blocks = [block for kind in BLOCKS for block in table.get(kind, [])]
+    is_plain = all("elements" in stream for stream in table.get("streams", ()))
+    if not is_plain or not isinstance(table.get("static", ""), str):
+        return
+    for number, block in enumerate(blocks, 1):
+        if block.keys() <= ASKED:
+            yield {
+                "id": case.path.removesuffix(".toml") + (f":{number}" if len(blocks) > 1 else ""),
+                "rule": case.rule,
+                "name": case.name,
+                "derivation": table["derivation"],
+                "state": state_of(case, block),
+                "expected": {key: block[key] for key in EXPECTED if key in block},
+            }
+
+
+def state_of(case: Case, block: Mapping[str, Any]) -> Json:
+    """Return a block of a case as the page has it."""
+    semantics = block.get("semantics", block.get("profile", {}))
+    state = {
+        "query": {"dialect": "toml", "text": as_toml(case.table["query"])},
+        "streams": case.table.get("streams", []),
+        "static": case.table.get("static", ""),
+        "semantics": {"profile": "csparql"} | {n: words_of(v) for n, v in semantics.items()},
+    }
+    if "missing" in block:
+        state["missing"] = str(block["missing"])
+    if "answers" in block:
+        relations = map(relation_to_json, recording(block, query_of(case)))
+        state["recording"] = json.dumps({"relations": list(relations)}, indent=1)
+    return state
+
+
+def words_of(value: Any) -> str:
+    """Return the value of a field in a case as the page writes it: an open one as `0..9`, or as
+    `time|tuple`.
+    """
+    match value:
+        case {"between": [lo, hi]}:
+            return f"{lo}..{hi}"
+        case {"one_of": values}:
+            return "|".join(map(words_of, values))
+        case list():
+            return ",".join(value)
+        case _:
+            return str(value)
