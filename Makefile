@@ -115,7 +115,8 @@ DRAWN := tests/joins tests/bench/test_metrics.py tests/bench/test_shifted_answer
   tests/spark/test_formats.py::test_lines_of_pieces_are_those_of_the_file \
   tests/spark/test_ground_truth.py::test_parts_of_blocks_are_the_whole \
   tests/spark/test_judging.py::test_the_mismatch_is_that_of_the_definition \
-  tests/spark/test_streaming.py::test_micro_batches_are_the_batch
+  tests/spark/test_streaming.py::test_micro_batches_are_the_batch \
+  tests/suite/test_diagnosis.py::test_a_habit_is_found
 
 draws: $(READY) ## try every other property on new draws, up to eight times as many as `make test` (an hour or more)
 	@REFENGINE_HYPOTHESIS_PROFILE=long $(PYTEST) $(DRAWN) --durations=10

@@ -405,7 +405,12 @@ def pair(word: str, form: str) -> tuple[str, str]:
 
 def engines() -> dict[str, Engine]:
     """Return the engines that are shipped with the suite, by name."""
-    return {path.stem: read_engine_file(path) for path in sorted(FILES.glob("*.toml"))}
+    return {name: read_engine_file(FILES / f"{name}.toml") for name in shipped_names()}
+
+
+def shipped_names() -> list[str]:
+    """Return the names of the engines that are shipped with the suite. No file is read for it."""
+    return sorted(path.stem for path in FILES.glob("*.toml"))
 
 
 def engine(name: str) -> Engine:
@@ -489,4 +494,4 @@ def check_free_name(name: str) -> None:
 def names() -> list[str]:
     """Return the names of all engines that `engine` finds by name."""
     points = (point.name for point in entry_points(group=GROUP))
-    return sorted({*engines(), *points, *names_with_file()})
+    return sorted({*shipped_names(), *points, *names_with_file()})

@@ -222,10 +222,12 @@ def examine_results(
         for result in results
         if result.evidence is not None and states_windows(result.evidence)
     }
+    # all are found first: each wrong engine that is tried clears the memo of the cases
+    cases = {key: find_case(*key) for key in {(result.suite, result.case) for result in results}}
     examined = [
         result
         for (engine, _), of_rule in sorted(by_rule.items())
-        for result in _examine_rule(engines[engine], engine in stating, of_rule)
+        for result in _examine_rule(engines[engine], engine in stating, of_rule, cases)
     ]
     return unchanged + examined
 
@@ -246,9 +248,11 @@ def _examine_rule(
     tested: Engine,
     states_windows: bool,
     of_rule: Sequence[CaseResult],
+    cases: Mapping[tuple[str, str], Case | None],
 ) -> list[Result]:
     """Return the results of a rule with what was found of those that were examined. The engine
-    `states_windows` if it states the window of a report in any result.
+    `states_windows` if it states the window of a report in any result. `cases` are those of the
+    results, by suite and id.
     """
     results = {found.result.case: found.result for found in of_rule}
     is_reached = is_shown = False
@@ -256,7 +260,7 @@ def _examine_rule(
         group = _group(found)
         if is_reached and (is_shown or group == NOT_SUPPORTED):
             break
-        case = find_case(found.result.suite, found.result.case)
+        case = cases[found.result.suite, found.result.case]
         if case is None:
             continue
         result = _examine(tested, states_windows, case, found.result)

@@ -83,7 +83,7 @@ Proof.
   f_equal; apply same_go.
   - apply machines_have_same_parts; fewer D.
   - intros; cbn; replace (baseline s') with (baseline s) by (clear - D; now equate D); reflexivity.
-  - clear - D; now equate D.
+  - cbn [gap machine]; clear - D; now equate D.
   - intros; apply same_interval_of; fewer D.
   - intros; cbn; unfold is_due; replace (tick s') with (tick s) by (clear - D; now equate D); reflexivity.
 Qed.

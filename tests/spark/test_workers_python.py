@@ -67,23 +67,24 @@ def variables(folder: Path, **more: str) -> dict[str, str]:
 @spark
 @pytest.mark.usefixtures("installed")
 @pytest.mark.parametrize(
-    ("words", "more"),
-    [((), {}), (("--spark=local[1]",), {}), ((), {"SPARK_REMOTE": "local[1]"})],
-    ids=["as-configured", "local", "local-connect"],
+    "more", [{}, {"SPARK_REMOTE": "local[1]"}], ids=["as-configured", "local-connect"]
 )
-def test_without_an_activated_environment_the_workers_run_our_python(tmp_path, words, more):
+def test_without_an_activated_environment_the_workers_run_our_python(tmp_path, more):
     out = tmp_path / "out"
-    run(shell(*SMOKE, *words, "-o", out), 0, env=variables(tmp_path, **more))
+    run(shell(*SMOKE, "-o", out), 0, env=variables(tmp_path, **more))
     assert len((out / "results.ndjson").read_text().splitlines()) == 9
 
 
 @spark
 @pytest.mark.usefixtures("installed")
-@pytest.mark.parametrize("words", [(), ("--spark=local[1]",)], ids=["as-configured", "local"])
-def test_a_python_of_the_users_is_kept_and_what_it_lacks_is_one_line(tmp_path, words):
+def test_a_python_of_the_users_is_kept_and_what_it_lacks_is_one_line(tmp_path):
+    """With a master that is named, which makes a classic session as one that is configured does:
+    `test_only_workers_of_this_machine_run_our_python` has both.
+    """
     python = bare_python(tmp_path)
     env = variables(tmp_path, PYSPARK_PYTHON=str(python))
-    found = run(shell(*SMOKE, *words, "-o", tmp_path / "out"), 2, env=env)
+    words = shell(*SMOKE, "--spark=local[1]", "-o", tmp_path / "out")
+    found = run(words, 2, env=env)
     errors = [line for line in found.stderr.splitlines() if "JAVA_TOOL_OPTIONS" not in line]
     assert len(errors) == 1
     assert "the Python of Spark's workers has no " in errors[0]

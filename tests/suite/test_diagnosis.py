@@ -7,12 +7,14 @@ It claims the unchanged semantics.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 import pytest
+from conftest import PROFILE
 from reports import bare
 
 from conformance.corpus import question_of
@@ -24,18 +26,20 @@ from conformance.suite.candidates import (
     LINK,
     Candidate,
     changes_of_field,
+    explained_by,
     fields_of_change,
     makes_recorded_instants,
     simple_defect_candidates,
     visits_every_instant,
+    wrong_engine_candidates,
 )
 from conformance.suite.diagnosis import Diagnosis, diagnose
-from conformance.suite.item import Item
-from conformance.suite.recorded_case import RecordedCase
+from conformance.suite.item import Item, find_case
+from conformance.suite.recorded_case import RecordedCase, restore_recorded_case
 from conformance.suite.summary import describe_diagnosis
 from conformance.verdict import evidence
 from conformance.verdict.engine_report import EngineReport
-from conformance.verdict.results import Outcome
+from conformance.verdict.results import Outcome, Result
 from conformance.wrong_engines import HABITS, WRONG_ENGINES, WrongEngine
 from refengine.core.engine import Report, evaluate
 from refengine.core.profile import Profile
@@ -83,8 +87,20 @@ def diagnosis_of(
     cases of some rules.
     """
     tested = tested or claiming()
+    results = list(results_of(tested, changes, wrong_engine, state_window, rules))
+    item = Item(engine="mine", suite="corpus", case="any", run=lambda _: results[0], tested=tested)
+    return next(iter(diagnose(results, [item])), None)
+
+
+def results_of(
+    tested: Engine,
+    changes: Sequence[FieldChange],
+    wrong_engine: WrongEngine | None,
+    state_window: Callable[[Borders], Borders] | None,
+    rules: Collection[str],
+) -> Iterator[Result]:
+    """Yield the results of the engine that `diagnosis_of` diagnoses."""
     visits_instants = wrong_engine is not None and visits_every_instant(wrong_engine)
-    results = []
     for case in questions():
         question = question_of(case)
         if case.rule not in rules or (visits_instants and _is_long(question)):
@@ -99,9 +115,7 @@ def diagnosis_of(
             continue
         outcome = Outcome.PASS if passes else Outcome.FAIL
         table = evidence.evidence(question, reports, None, None)
-        results.append(bare(case.id, outcome, engine="mine", rule=case.rule, evidence=table))
-    item = Item(engine="mine", suite="corpus", case="any", run=lambda _: results[0], tested=tested)
-    return next(iter(diagnose(results, [item])), None)
+        yield bare(case.id, outcome, engine="mine", rule=case.rule, evidence=table)
 
 
 def _stated(
@@ -226,15 +240,44 @@ def test_a_defect_in_no_field_is_the_wrong_engine_that_has_it() -> None:
     assert diagnosis.causes[0].rules == ("WIN-8",)
 
 
-@pytest.mark.parametrize("habit", HABITS, ids=lambda habit: habit.name)
-def test_a_habit_is_found(habit: WrongEngine) -> None:
+def engine_with_habit(habit: WrongEngine) -> Engine:
+    """Return an engine whose claim lets a habit be seen."""
     claim = "csparql"
     if habit.name == "only a new element evaluates":  # which a window that closes does not show
         claim = "cqels"
-    tested = replace(engine(str(NATURAL / f"{claim}.toml")), name="mine", deviations=())
-    rules = {*RULES, *RULES_OF_HABITS, *habit.rules}
+    return replace(engine(str(NATURAL / f"{claim}.toml")), name="mine", deviations=())
+
+
+def rules_of_habit(habit: WrongEngine) -> set[str]:
+    """Return the rules whose cases an engine with a habit is asked."""
+    return {*RULES, *RULES_OF_HABITS, *habit.rules}
+
+
+@pytest.mark.parametrize("habit", HABITS, ids=lambda habit: habit.name)
+def test_a_habit_explains_the_fails_that_it_makes(habit: WrongEngine) -> None:
+    """The first three. `test_a_habit_is_found` searches for it among all others."""
+    tested = engine_with_habit(habit)
+    results = results_of(tested, (), habit, lambda window: window, rules_of_habit(habit))
+    failing = (result for result in results if result.outcome is Outcome.FAIL)
+    fails = [
+        restore_recorded_case(tested, find_case(result.suite, result.case), result)
+        for result in islice(failing, 3)
+    ]
+    assert fails
+    [candidate] = [one for one in wrong_engine_candidates(()) if one.wrong_engine is habit]
+    assert explained_by([candidate], fails) == fails
+
+
+# A search takes seconds: every third habit is searched for here, and all in `make draws`.
+@pytest.mark.parametrize(
+    "habit", HABITS[::3] if PROFILE == "ci" else HABITS, ids=lambda habit: habit.name
+)
+def test_a_habit_is_found(habit: WrongEngine) -> None:
     diagnosis = diagnosis_of(
-        wrong_engine=habit, state_window=lambda window: window, tested=tested, rules=rules
+        wrong_engine=habit,
+        state_window=lambda window: window,
+        tested=engine_with_habit(habit),
+        rules=rules_of_habit(habit),
     )
     assert diagnosis is not None
     assert diagnosis.causes[0].text.startswith(f"the wrong engine '{habit.full_name}'")
