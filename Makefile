@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup test check claims conformance engines defects evidence brute formal fuzz draws bounded oracle certificates w3c texts arq bench papers spark cluster s3 mutants lock release clean
+.PHONY: help setup test check claims export conformance engines defects evidence brute formal fuzz draws bounded oracle certificates w3c texts arq bench papers spark cluster s3 mutants lock release clean
 
 PY := .venv/bin/python
 PIP := -m pip --disable-pip-version-check --no-input --quiet
@@ -70,6 +70,10 @@ claims: $(READY) ## hold each claim of the pages, or those with NAME=... in them
 
 conformance: $(READY) ## judge CSRBench: the fixture, or the recordings in DIR=...
 	@$(PY) -m conformance csrbench $${DIR:+"$$DIR"}
+
+export: $(READY) ## export the suite to build/suite, hold all of it to its shapes and schemas, and run it in JavaScript (needs Node.js 20 and RSP-JS; some minutes)
+	@rm -rf build/suite && $(PY) -m conformance export build/suite --engine rsp-js
+	@$(PY) -m pytest -q tests/whole_export.py
 
 engines: $(READY) ## install engines: RSP-JS (Node.js 20), Kafka Streams and Esper (a JDK 17, Maven), Polars, pandas
 	@$(PY) -m conformance engines install rsp-js kafka-streams esper polars pandas
