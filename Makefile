@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup test check claims export conformance engines defects evidence brute formal fuzz draws bounded oracle certificates w3c texts arq bench papers spark cluster s3 mutants lock release clean
+.PHONY: help setup test check claims export messages conformance engines defects evidence brute formal fuzz draws bounded oracle certificates w3c texts arq bench papers spark cluster s3 mutants lock release clean
 
 PY := .venv/bin/python
 PIP := -m pip --disable-pip-version-check --no-input --quiet
@@ -129,6 +129,10 @@ certificates: $(READY) ## hold the checker of certificates to 10,000 mutated one
 w3c: $(READY) ## hold R2R to W3C's SPARQL tests in FOLDER=... (sparql/ of a checkout of w3c/rdf-tests; half a minute)
 	@[ -n "$(FOLDER)" ] || { echo "w3c: give FOLDER=..., sparql/ of a checkout of w3c/rdf-tests" >&2; exit 2; }
 	@$(PY) -m tools.w3c "$(FOLDER)" $(if $(VERBOSE),--verbose)
+
+messages: $(READY) ## hold logs of RDF messages to the interoperability tests in FILE=... (spec/messages-tests.bs of a checkout of w3c-cg/rsp; seconds)
+	@[ -n "$(FILE)" ] || { echo "messages: give FILE=..., spec/messages-tests.bs of a checkout of w3c-cg/rsp" >&2; exit 2; }
+	@$(PY) -m tools.messages "$(FILE)"
 
 texts: $(READY) ## read the published query texts of tools/published_texts.csv in FOLDER=... (checkouts named OWNER+NAME; seconds)
 	@[ -n "$(FOLDER)" ] || { echo "texts: give FOLDER=..., a folder of checkouts" >&2; exit 2; }

@@ -69,7 +69,6 @@ class Open(StrEnum):
     TOLERANCE = "tolerance"
     WINDOWS = "windows"
     DISPUTE = "dispute"
-    MISSING = "missing-reports"
 
 
 class NotFinite(Exception):
@@ -231,12 +230,8 @@ def evaluation_of_engine(tested: Engine, case: Case, question: Question, table: 
     is_session = question.query.windows[0].kind is WindowKind.SESSION
     if tested.window_closure is not None and not is_session:
         stated = tested.window_closure
-    found = decide(prepared.question, profile)
-    if tested.tolerance and found["decided_by"] == DecidedBy.COMPARISON:
-        found["open"] = sorted({*found["open"], Open.TOLERANCE})
-    if tested.unreported:
-        found["open"] = sorted({*found["open"], Open.MISSING})
-    return {**_asked(prepared, stated), "mode": "value", **found}
+    asked = _asked(prepared, stated)
+    return {**asked, "mode": "value", **decide(prepared.question, profile)}
 
 
 def decide(question: Question, profile: Profile) -> Table:

@@ -4,6 +4,8 @@ IO-3). `refengine.rdf.streams.read_stream` reads both as the same stream, by `BA
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from conformance.corpus.iris import iri
 from refengine.model.elements import Element, Stream, is_blank
 from refengine.model.errors import Unsupported
@@ -29,8 +31,12 @@ def messages_text(stream: Stream) -> str:
             reason = f"{min(shared)} is in several elements, and a blank node is of one message"
             raise Unsupported(reason, rule="IO-3", place="stream")
         seen |= own
-    messages = [_element_text(number, element) for number, element in enumerate(stream, 1)]
-    return VERSION + "MESSAGE\n".join(messages)
+    return join_messages(_element_text(number, element) for number, element in enumerate(stream, 1))
+
+
+def join_messages(texts: Iterable[str]) -> str:
+    """Return a log of messages from their texts in TriG, each of whole lines."""
+    return VERSION + "MESSAGE\n".join(texts)
 
 
 def _element_text(number: int, element: Element) -> str:
