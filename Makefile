@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup test check claims conformance engines libraries defects evidence brute formal fuzz draws bounded oracle certificates w3c texts arq bench papers spark cluster s3 mutants site site-test lock release clean
+.PHONY: help setup test check claims export messages conformance engines libraries defects evidence brute formal fuzz draws bounded oracle certificates w3c texts arq bench papers spark cluster s3 mutants site site-test lock release clean
 
 PY := .venv/bin/python
 PIP := -m pip --disable-pip-version-check --no-input --quiet
@@ -71,6 +71,10 @@ claims: $(READY) ## hold each claim of the pages, or those with NAME=... in them
 conformance: $(READY) ## judge CSRBench: the fixture, or the recordings in DIR=...
 	@$(PY) -m conformance csrbench $${DIR:+"$$DIR"}
 
+export: $(READY) ## export the suite to build/suite, hold all of it to its shapes and schemas, and run it in JavaScript (needs Node.js 20 and RSP-JS; some minutes)
+	@rm -rf build/suite && $(PY) -m conformance export build/suite --engine rsp-js
+	@$(PY) -m pytest -q tests/whole_export.py
+
 engines: $(READY) ## install engines: RSP-JS (Node.js 20), Kafka Streams and Esper (a JDK 17, Maven), Polars, pandas
 	@$(PY) -m conformance engines install rsp-js kafka-streams esper polars pandas
 
@@ -135,6 +139,10 @@ certificates: $(READY) ## hold the checker of certificates to 10,000 mutated one
 w3c: $(READY) ## hold R2R to W3C's SPARQL tests in FOLDER=... (sparql/ of a checkout of w3c/rdf-tests; half a minute)
 	@[ -n "$(FOLDER)" ] || { echo "w3c: give FOLDER=..., sparql/ of a checkout of w3c/rdf-tests" >&2; exit 2; }
 	@$(PY) -m tools.w3c "$(FOLDER)" $(if $(VERBOSE),--verbose)
+
+messages: $(READY) ## hold logs of RDF messages to the interoperability tests in FILE=... (spec/messages-tests.bs of a checkout of w3c-cg/rsp; seconds)
+	@[ -n "$(FILE)" ] || { echo "messages: give FILE=..., spec/messages-tests.bs of a checkout of w3c-cg/rsp" >&2; exit 2; }
+	@$(PY) -m tools.messages "$(FILE)"
 
 texts: $(READY) ## read the published query texts of tools/published_texts.csv in FOLDER=... (checkouts named OWNER+NAME; seconds)
 	@[ -n "$(FOLDER)" ] || { echo "texts: give FOLDER=..., a folder of checkouts" >&2; exit 2; }

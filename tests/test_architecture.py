@@ -62,6 +62,9 @@ ARROWS: dict[str, str] = {
         "refengine wrong_engines verdict certificates corpus harness bench.recordings"
     ),
     "conformance.report": "refengine schemas bench.metrics wrong_engines verdict corpus",
+    "conformance.export": (
+        "refengine schemas wrong_engines verdict corpus engines.installation harness suite report"
+    ),
     "conformance.bench": (
         "refengine bench.metrics verdict engines.installation harness bench.recordings suite report"
     ),
@@ -69,7 +72,7 @@ ARROWS: dict[str, str] = {
     "conformance.plugin": "refengine verdict harness suite report spark",
     "conformance.command_line": (
         "refengine engines.skeletons verdict certificates engines.installation harness "
-        "bench.recordings suite report bench spark"
+        "bench.recordings suite report export bench spark"
     ),
     "conformance.__main__": "refengine command_line",
     "conformance.test_engines": "suite",

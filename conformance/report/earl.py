@@ -2,9 +2,8 @@
 case, or the verdict on a rule. The same results give the same bytes.
 
 Each rule of SPEC.md is a test requirement of engines, with its text. A case is part of its rule, or
-of the benchmark whose query it is. IRIs are URNs under `urn:refengine:`, since engines have no IRIs
-of their own that we know. Names in them are percent-encoded, and the end of a long name is replaced
-by its hash.
+of the benchmark whose query it is. IRIs are those of `conformance.corpus.iris`: URNs, since engines
+have no IRIs of their own that we know.
 
 | outcome of a case | EARL | why |
 |---|---|---|
@@ -35,10 +34,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date as day
-from hashlib import sha256
 from pathlib import Path
-from urllib.parse import quote, urljoin
+from urllib.parse import urljoin
 
+from conformance.corpus.iris import case_iri, iri
 from conformance.corpus.rule_texts import RuleText, rule_texts
 from conformance.report import texts
 from conformance.report.source import Entry, Results, examined_engines, rule_verdicts
@@ -72,9 +71,8 @@ OUTCOMES_OF_RULES = {
     RuleStatus.NOT_ASKED: "untested",
     RuleStatus.NOT_IN_REACH: "inapplicable",
 }
-LONGEST = 400  # characters of a name in an IRI
 EXPLANATIONS = 20  # known deviations, or causes, of a result that are written
-SUITE = "<urn:refengine:suite>"
+SUITE = f"<{iri('suite')}>"
 CASE_NOT_RUN = "not asked: the engine has no result of this case, and another engine has"
 NO_RESULT = "the engine has no result of the cases of this rule, and another engine has"
 NOT_EXAMINED = "no result of the engine was examined for what it shows"
@@ -109,7 +107,7 @@ def turtle(results: Results, date: str | None = None, spec_iri: str | None = Non
         yield from _subject(engine)
     rules = {verdict.rule for verdict in verdicts}
     rules |= {entry.result.rule for entry in entries if entry.result.rule}
-    yield from _requirements(rules, spec_iri)
+    yield from requirements(rules, spec_iri)
     yield from _cases(entries)
     for verdict in verdicts:
         yield from _assertion_of_rule(verdict, date)
@@ -170,7 +168,7 @@ def _subject(engine: str) -> Iterator[str]:
     yield f"    doap:name {name} ; dct:title {name} ."
 
 
-def _requirements(rules: Iterable[str], spec_iri: str | None) -> Iterator[str]:
+def requirements(rules: Iterable[str], spec_iri: str | None) -> Iterator[str]:
     """Yield the lines about rules, with their texts."""
     specified = rule_texts()
     unspecified = RuleText("", "SPEC.md has no rule of this name.", "", "", "")
@@ -202,7 +200,7 @@ def _cases(entries: Iterable[Entry]) -> Iterator[str]:
         yield f"\n{_iri('benchmark', suite)} a earl:TestCriterion ;"
         yield f"    dct:title {_text(texts.clean(suite))} ."
     for (suite, case), of_case in sorted(wholes.items()):
-        yield f"\n{_iri('case', suite, case)} a earl:TestCriterion, earl:TestCase ;"
+        yield f"\n<{case_iri(suite, case)}> a earl:TestCriterion, earl:TestCase ;"
         yield f"    dct:title {_text(texts.clean(case, 300))} ;"
         yield f"    dct:isPartOf {', '.join(sorted(of_case))} ."
 
@@ -226,7 +224,7 @@ def _assertion_of_case(
 ) -> Iterator[str]:
     """Yield the lines of an outcome of a case for an engine, from engine, suite and case."""
     engine, suite, case = key
-    test = _iri("case", suite, case)
+    test = f"<{case_iri(suite, case)}>"
     yield from _assertion(_iri("result", *key), engine, test, (outcome, information), date)
 
 
@@ -273,16 +271,7 @@ def _reasons(kind: str, reasons: Sequence[str]) -> list[str]:
 
 
 def _iri(*parts: str) -> str:
-    quoted_parts = (quote(_short(part), safe="", errors="backslashreplace") for part in parts)
-    return f"<urn:refengine:{':'.join(quoted_parts)}>"
-
-
-def _short(name: str) -> str:
-    """Return a name; of a long one the beginning and the hash of the whole."""
-    if len(name) <= LONGEST:
-        return name
-    digest = sha256(name.encode(errors="backslashreplace")).hexdigest()
-    return f"{name[: LONGEST - 33]}…{digest[:32]}"
+    return f"<{iri(*parts)}>"
 
 
 def _text(text: str) -> str:

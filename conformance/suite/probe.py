@@ -309,7 +309,7 @@ def _due_report(report: Mapping[str, Any], query: Query) -> evidence.DueReport:
     return corpus.relation(report["rows"], query), window, report.get("instant")
 
 
-def _instants_of_reports(setting: Setting) -> frozenset[int] | None:
+def instants_of_reports(setting: Setting) -> frozenset[int] | None:
     """Return the instants of the elements with which reports may come. None if an element may wait
     for late ones (MOD-2), or an earlier one may still come and move t0 (MOD-5), so that this cannot
     be said.
@@ -338,7 +338,7 @@ def _differences(
     """
     expected = block["reports"]
     mode = compare.Mode(block.get("mode", "value"))
-    instants = _instants_of_reports(setting)
+    instants = instants_of_reports(setting)
     closure = setting.semantics.closure
     stated_closure = window_closure or closure
     if len(answers) != len(expected):

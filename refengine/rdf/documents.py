@@ -36,7 +36,7 @@ def _split(statements: list[Statement]) -> Document:
             parts[-1].append(statement)
     if len(parts) == 1:
         return Document(parts)
-    return Document(parts[1:] if not parts[0] else parts, is_log=True)
+    return Document.of_log(parts[1:] if not parts[0] else parts)
 
 
 # what reads a document, by the end of its file's name; the base is for its relative IRIs

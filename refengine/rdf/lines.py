@@ -169,7 +169,7 @@ def _read_document(source: Source, has_graphs: bool) -> Document:
                 raise Fault(NO_LOG)
         except ValueError as fault:  # a Fault, or of a version
             raise InvalidStream(str(fault), rule="IO-1", place=f"{source}:{number}") from None
-    return Document(parts, is_log)
+    return Document.of_log(parts) if is_log else Document(parts)
 
 
 def _scope_blank_nodes(statement: Statement, scope: str) -> Statement:

@@ -103,6 +103,13 @@ class Document(NamedTuple):
     parts: list[list[Statement]]
     is_log: bool = False
 
+    @classmethod
+    def of_log(cls, parts: list[list[Statement]]) -> Document:
+        """IO-3: Return a log of messages, which its delimiters part. One at the end of the log ends
+        the message before it, and begins none.
+        """
+        return cls(parts if parts[-1] else parts[:-1], is_log=True)
+
 
 def is_log_version(label: str) -> bool:
     """Return whether a version label announces messages. Raises ValueError, with the reason, for a

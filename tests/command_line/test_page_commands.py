@@ -90,6 +90,7 @@ LIST: tuple[tuple[str, RunBy | Needs], ...] = (
     (r"python -m conformance bench .*", RunBy("tests/bench/test_bench_run.py")),
     (r"python -m conformance bounded .*", RunBy("tests/bench/test_clock_sweep.py")),
     (r"python -m conformance adaptive .*", RunBy("tests/command_line/test_adaptive_command.py")),
+    (r"python -m conformance export DIR.*", RunBy("tests/export/test_suite_data.py")),
     (r"python -m conformance shard .*", RunBy("tests/spark/test_shard.py")),
     (r"python -m conformance truth .*", RunBy("tests/spark/test_truth.py")),
     (r"\.venv/bin/python (-m )?tools.make_fixture(\.py)?", RunBy("tests/bench/test_fixtures.py")),
