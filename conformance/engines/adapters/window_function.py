@@ -1,5 +1,6 @@
 """A harness of a library's windows, from a file in Python that asks the library:
-`python window_function.py FILE`. It needs the standard library alone.
+`python window_function.py FILE ARGUMENT...`. It needs the standard library alone. FILE finds its
+arguments in `sys.argv`, from 1 on.
 
 FILE sets `NAME` and `VERSION`, the library's, and has one of these:
 
@@ -53,13 +54,16 @@ class Element(NamedTuple):
 
 
 class Report(NamedTuple):
-    """A report of the library: the numbers of the elements in the window, its borders, and the
-    instant with which it is stamped, if the library states them.
+    """A report of the library: the numbers of the elements in the window, and as far as the library
+    states them its borders, the instant with which it is stamped, and the key. It may take back an
+    earlier report.
     """
 
     elements: Sequence[int]
     window: tuple[int, int] | None = None
     instant: int | None = None
+    key: str | None = None
+    takes_back: bool = False
 
     def as_json(self) -> dict[str, Any]:
         """Return the report as a reply has it. Numbers of the library's own become integers."""
@@ -68,6 +72,10 @@ class Report(NamedTuple):
             table["window"] = [int(border) for border in self.window]
         if self.instant is not None:
             table["instant"] = int(self.instant)
+        if self.key is not None:  # as in N-Triples
+            table["key"] = [json.dumps(self.key, ensure_ascii=False)]
+        if self.takes_back:
+            table["takes_back"] = True
         return table
 
 
@@ -143,10 +151,11 @@ def main() -> None:
     reply, so standard output becomes standard error before it is imported.
     """
     sys.path.pop(0)  # the folder of this file, which has modules with names of libraries
+    sys.argv.pop(0)
     sys.modules["window_function"] = sys.modules["__main__"]
     replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
-    serve(Library(runpy.run_path(sys.argv[1])), replies)
+    serve(Library(runpy.run_path(sys.argv[0])), replies)
 
 
 if __name__ == "__main__":
