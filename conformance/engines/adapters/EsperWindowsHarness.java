@@ -1,8 +1,4 @@
-// The windows of Esper, for windows.py: `java -cp JARS EsperWindowsHarness.java`.
-//
-// A line of input is `query SIZE SLIDE`, `element TIME NUMBER` or `end TIME`, with times in ms. The answer to each is a line
-// `window OPEN CLOSE NUMBER...` for each window that Esper has reported since the line before, and then `done`,
-// `refused REASON` or `failed REASON`.
+// The windows of Esper, by the lines of WindowLines.java: `java EsperWindowsHarness`.
 //
 // A query is a module in EPL, in a runtime of its own on external time. Windows that tumble are time batches with the reference
 // point 0. Others are an overlapping context, as Esper's documentation has it: a partition begins every slide, is terminated
@@ -14,17 +10,14 @@ import com.espertech.esper.common.client.*;
 import com.espertech.esper.common.client.configuration.Configuration;
 import com.espertech.esper.compiler.client.*;
 import com.espertech.esper.runtime.client.*;
-import java.io.*;
-import java.nio.charset.StandardCharsets;
 import java.util.*;
 import java.util.stream.*;
 
-public class EsperWindowsHarness {
+class EsperWindowsHarness extends WindowLines {
     static final long MOST_TIMERS = 20_000; // between two elements
 
     final Configuration configuration = new Configuration();
     final Map<String, EPCompiled> compiled = new HashMap<>(); // statements by their text
-    final List<String> reports = new ArrayList<>();
     EPCompiled statement;
     EPRuntime runtime;
     long size, slide;
@@ -35,16 +28,7 @@ public class EsperWindowsHarness {
         configuration.getRuntime().getThreading().setInternalTimerEnabled(false);
     }
 
-    void run(String[] words) throws Exception {
-        switch (words[0]) {
-            case "query" -> query(Long.parseLong(words[1]), Long.parseLong(words[2]));
-            case "element" -> element(Long.parseLong(words[1]), Integer.parseInt(words[2]));
-            case "end" -> advance(Long.parseLong(words[1]));
-        }
-    }
-
-    void query(long size, long slide) throws Exception {
-        close();
+    void query(String kind, long size, long slide) throws Exception {
         this.size = size;
         this.slide = slide;
         if (size / slide > MOST_TIMERS) throw new IllegalArgumentException(size / slide + " partitions would be open at once");
@@ -60,7 +44,7 @@ public class EsperWindowsHarness {
         statement = compiled.get(text);
     }
 
-    void element(long at, int number) throws Exception {
+    void element(long at, int number, int key) throws Exception {
         if (!hasElements) start(Math.floorDiv(Math.subtractExact(at, size), slide) * slide);
         hasElements = true;
         if (at < runtime.getEventService().getCurrentTime()) throw new IllegalArgumentException("its events have the time of the runtime, which does not go back to " + at);
@@ -77,12 +61,15 @@ public class EsperWindowsHarness {
             if (added == null) return; // only removals: nothing is in the window
             long close = where.getEventService().getCurrentTime();
             String numbers = Stream.of(added).map(event -> " " + event.get("number")).collect(Collectors.joining());
-            reports.add("window " + (close - size) + " " + close + numbers);
+            report((close - size) + " " + close + numbers);
         });
     }
 
+    void end(long at) {
+        if (runtime != null) advance(at);
+    }
+
     void advance(long at) {
-        if (runtime == null) return;
         long gap = Math.subtractExact(at, runtime.getEventService().getCurrentTime());
         if (size != slide && gap / slide > MOST_TIMERS) throw new IllegalArgumentException("a gap of " + gap + " ms has " + gap / slide + " partitions, each with a timer of its own");
         if (gap > 0) runtime.getEventService().advanceTimeSpan(at);
@@ -92,29 +79,9 @@ public class EsperWindowsHarness {
         if (runtime != null) runtime.destroy();
         runtime = null;
         hasElements = false;
-        reports.clear();
     }
 
-    public static void main(String[] arguments) throws IOException {
-        PrintStream out = new PrintStream(new FileOutputStream(FileDescriptor.out), false, StandardCharsets.UTF_8);
-        System.setOut(System.err); // what the engine prints
-        EsperWindowsHarness harness = new EsperWindowsHarness();
-        BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-        for (String line; (line = lines.readLine()) != null; out.flush()) {
-            String answer = "done";
-            try {
-                harness.run(line.split(" "));
-            } catch (IllegalArgumentException refused) {
-                answer = "refused " + refused.getMessage();
-            } catch (ArithmeticException overflow) {
-                answer = "refused its time has 64 bits: " + overflow.getMessage();
-            } catch (Exception | Error failed) {
-                answer = "failed " + failed;
-            }
-            harness.reports.forEach(report -> out.print(report + "\n"));
-            harness.reports.clear();
-            out.print(answer.replace('\n', ' ') + "\n");
-        }
-        harness.close();
+    public static void main(String[] arguments) throws Exception {
+        new EsperWindowsHarness().serve();
     }
 }
