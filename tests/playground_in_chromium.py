@@ -23,7 +23,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 from refengine import dialects
 from refengine.rdf.streams import read_stream
 from tools.site.playground import answer
-from tools.site.playground_files import examples
+from tools.site.questions import examples
 
 ROOT = Path(__file__).resolve().parents[1]
 SITE = ROOT / "build" / "site"

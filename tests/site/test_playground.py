@@ -14,7 +14,8 @@ from playground_examples import check_reports
 from conformance.corpus.case_file import Case, lint, question_of
 from refengine.core.semantics import FIELDS
 from tools.site.playground import answer
-from tools.site.playground_files import examples, rules_of_page
+from tools.site.playground_files import rules_of_page
+from tools.site.questions import cases_of_examples, examples_of, read_case
 
 Json = dict[str, Any]
 QUERY = """\
@@ -36,9 +37,11 @@ def ask(task: str, **request: Any) -> Json:
 
 @cache
 def by_kind() -> dict[str, list[Json]]:
+    """Return the examples of SPEC.md by what their cases expect."""
     found: dict[str, list[Json]] = {"reports": [], "error": [], "outcome": []}
-    for example in examples():
-        next(found[kind] for kind in found if kind in example["expected"]).append(example)
+    for path in dict.fromkeys(cases_of_examples()):
+        for example in examples_of(read_case(path)):
+            next(found[kind] for kind in found if kind in example["expected"]).append(example)
     return found
 
 

@@ -78,7 +78,7 @@ def describe(_: Json) -> Json:
     """Return the fields of a semantics with their values and the rules of these, the profiles, and
     the languages of queries.
     """
-    about = _sentences_of_fields()
+    about = sentences_of_fields()
     return {
         "fields": [{"name": name, "about": about[name], **_field(name)} for name in FIELDS],
         "profiles": {
@@ -103,7 +103,7 @@ def _field(name: str) -> Json:
     }
 
 
-def _sentences_of_fields() -> dict[str, str]:
+def sentences_of_fields() -> dict[str, str]:
     """Return what the docstring of Semantics says of each field."""
     sentences: dict[str, str] = {}
     name = ""

@@ -9,7 +9,6 @@ import json
 import re
 import shutil
 import subprocess
-import tomllib
 import zipfile
 from collections.abc import Iterator, Mapping
 from importlib import metadata
@@ -17,10 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from conformance.corpus import rule_texts
-from conformance.corpus.case_file import CASES, Case, query_of, recording
 from refengine.drawings.style import style
-from refengine.rdf.recordings import relation_to_json
-from tools.site.exports import as_toml
+from tools.site.questions import examples
 
 ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "site"
@@ -42,11 +39,6 @@ NOT_IN_A_BROWSER = re.compile(
 )
 PYODIDE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip")
 STAMP = (2026, 1, 1, 0, 0, 0)
-EXAMPLE = re.compile(r"\*Examples?\* .*?(?=\n\n|\Z)", re.DOTALL)
-CASE_PATH = re.compile(r"`([a-z0-9]+/[a-z0-9-]+\.toml)`")
-BLOCKS = ("expect", "refuse", "judge")
-EXPECTED = ("reports", "error", "message", "outcome")
-ASKED = {*EXPECTED, "semantics", "profile", "answers", "missing", "explanation"}
 Json = dict[str, Any]
 
 
@@ -70,7 +62,10 @@ def write_playground(folder: Path) -> None:
     )
     write_python(folder)
     write(folder / "rules.json", json.dumps(rules_of_page(), ensure_ascii=False))
-    write(folder / "examples.json", json.dumps(list(examples()), ensure_ascii=False))
+    write(
+        folder / "examples.json",
+        json.dumps([shown(example) for example in examples()], ensure_ascii=False),
+    )
     write_service_worker(folder)
 
 
@@ -140,83 +135,14 @@ def write_service_worker(folder: Path) -> None:
     write(folder / "sw.js", text.replace("@NAME@", f"playground-{digest.hexdigest()[:16]}"))
 
 
-# Rules and examples
-
-
 def rules_of_page() -> dict[str, Json]:
     """Return the title of each rule, and where the site has it."""
     return {
-        rule: {"title": text.title, "href": f"../{address_of(text.page)}#{rule.lower()}"}
+        rule: {"title": text.title, "href": f"../{text.page.removesuffix('.md')}/#{rule.lower()}"}
         for rule, text in rule_texts.rule_texts().items()
     }
 
 
-def address_of(page: str) -> str:
-    """Return the folder of the site in which a page of rules is: `spec/` of SPEC.md."""
-    return f"{Path(page).stem.lower()}/"
-
-
-def examples() -> Iterator[Json]:
-    """Yield the cases that the examples of rules name, each block as what the page asks."""
-    named = (
-        path
-        for text in rule_texts.rule_texts().values()
-        for paragraph in EXAMPLE.findall(text.text)
-        for path in CASE_PATH.findall(paragraph)
-    )
-    for path in dict.fromkeys(named):
-        table = tomllib.loads((CASES / path).read_text(encoding="utf-8"))
-        yield from examples_of(Case(path, table))
-
-
-def examples_of(case: Case) -> Iterator[Json]:
-    """Yield the blocks of a case that the page can ask, each with its state and what is expected of
-    it.
-    """
-    table = case.table
-    blocks = [block for kind in BLOCKS for block in table.get(kind, [])]
-    is_plain = all("elements" in stream for stream in table.get("streams", ()))
-    if not is_plain or not isinstance(table.get("static", ""), str):
-        return
-    for number, block in enumerate(blocks, 1):
-        if block.keys() <= ASKED:
-            yield {
-                "id": case.path.removesuffix(".toml") + (f":{number}" if len(blocks) > 1 else ""),
-                "rule": case.rule,
-                "name": case.name,
-                "derivation": table["derivation"],
-                "state": state_of(case, block),
-                "expected": {key: block[key] for key in EXPECTED if key in block},
-            }
-
-
-def state_of(case: Case, block: Mapping[str, Any]) -> Json:
-    """Return a block of a case as the page has it."""
-    semantics = block.get("semantics", block.get("profile", {}))
-    state = {
-        "query": {"dialect": "toml", "text": as_toml(case.table["query"])},
-        "streams": case.table.get("streams", []),
-        "static": case.table.get("static", ""),
-        "semantics": {"profile": "csparql"} | {n: words_of(v) for n, v in semantics.items()},
-    }
-    if "missing" in block:
-        state["missing"] = str(block["missing"])
-    if "answers" in block:
-        relations = map(relation_to_json, recording(block, query_of(case)))
-        state["recording"] = json.dumps({"relations": list(relations)}, indent=1)
-    return state
-
-
-def words_of(value: Any) -> str:
-    """Return the value of a field in a case as the page writes it: an open one as `0..9`, or as
-    `time|tuple`.
-    """
-    match value:
-        case {"between": [lo, hi]}:
-            return f"{lo}..{hi}"
-        case {"one_of": values}:
-            return "|".join(map(words_of, values))
-        case list():
-            return ",".join(value)
-        case _:
-            return str(value)
+def shown(example: Json) -> Json:
+    """Return an example as the page needs it."""
+    return {name: example[name] for name in ("id", "rule", "name", "derivation", "state")}
