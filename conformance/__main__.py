@@ -7,7 +7,8 @@ input; 3 unsupported; 130 interrupted. Of `check`, 1 is a wrong certificate and 
 that is not checked. Those of `shard`: 0 all results are as expected; 1 a failure
 that no known deviation explains, or a known deviation that no longer shows; 2 bad input, no Spark,
 or nowhere to write; 4 an engine of which nothing was judged. `truth` has also 4: no witness
-confirms an answer. Of `replay`, 1 is another verdict than that of the file. Those of `test` are
+confirms an answer. Of `replay`, 1 is another verdict than that of the file.
+Of `fuzz`, 1 is something that the engine's file does not know. Those of `test` are
 pytest's.
 """
 
@@ -25,6 +26,7 @@ from conformance.command_line import (
     csrbench,
     engines,
     export,
+    fuzz,
     new,
     replay,
     report,
@@ -47,6 +49,7 @@ COMMANDS: dict[str, cli.Command] = {
     "report": report,
     "export": export,
     "engines": engines,
+    "fuzz": fuzz,
     "new": new,
     "replay": replay,
     "case": case,

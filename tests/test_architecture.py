@@ -65,6 +65,7 @@ ARROWS: dict[str, str] = {
     "conformance.export": (
         "refengine schemas wrong_engines verdict corpus engines.installation harness suite report"
     ),
+    "conformance.campaigns": "refengine verdict corpus harness suite report",
     "conformance.bench": (
         "refengine bench.metrics verdict engines.installation harness bench.recordings suite report"
     ),
@@ -72,7 +73,7 @@ ARROWS: dict[str, str] = {
     "conformance.plugin": "refengine verdict harness suite report spark",
     "conformance.command_line": (
         "refengine engines.skeletons verdict certificates engines.installation harness "
-        "bench.recordings suite report export bench spark"
+        "bench.recordings suite report export campaigns bench spark"
     ),
     "conformance.__main__": "refengine command_line",
     "conformance.test_engines": "suite",

@@ -138,6 +138,7 @@ class Harness:
         self._process_began = now  # when the process was started
         self._case_began = now  # when the case began
         self._last_sampled = now  # when the last sample was taken
+        self.named: dict[str, str] = {}  # by the reply to `start`: `engine` and `version`
         self.alive = True
 
     def start(self) -> dict[str, Any]:
@@ -149,6 +150,7 @@ class Harness:
             self._break(
                 f"start: expected protocol {PROTOCOL}, got {display(reply.get('protocol'))}"
             )
+        self.named = {name: plain(str(reply.get(name, ""))) for name in ("engine", "version")}
         return reply
 
     def ask(self, command: str, **fields: Any) -> dict[str, Any]:

@@ -12,13 +12,13 @@ from typing import Any, cast
 from conformance.verdict import window_elements
 from refengine import dialects, incremental
 from refengine.core import engine
-from refengine.core.arrivals import why_whole_streams
+from refengine.core.arrivals import needs_last_element, why_whole_streams
 from refengine.core.engine import Report
 from refengine.core.plan import check_query
 from refengine.core.query import Query, from_table
 from refengine.core.semantics import Semantics
 from refengine.core.static import names_of_graphs
-from refengine.core.values import End
+from refengine.core.values import Condition, End
 from refengine.incremental import MaintainedWhileCovered
 from refengine.incremental.engine import Engine
 from refengine.model.elements import Dataset, Element, Stream, Triple
@@ -53,11 +53,7 @@ class GrowingStreams:
         self.static = static
         self.evaluate = engine.evaluate if definition else incremental.evaluate
         self.reported = 0
-        # no later element comes before one that is there, or changes where windows begin
-        if semantics.late_for.keeps_arrival_order:
-            self.reports_early = isinstance(semantics.t0, int)
-        else:
-            self.reports_early = semantics.allowed_lateness in ("reject", 0)
+        self.reports_early = are_first_reports_final(query, semantics)
 
     def push_element(self, stream: str, element: Element) -> Reports:
         """Return the reports that are complete when an element arrives."""
@@ -81,6 +77,20 @@ class GrowingStreams:
         new = reports[self.reported :]
         self.reported = len(reports)
         return new
+
+
+def are_first_reports_final(query: Query, semantics: Semantics) -> bool:
+    """Whether the reports over the first elements of a stream are the first ones over all of it. It
+    is False where a later element may come before one that is there, change where windows begin, or
+    bring a key whose empty windows an element before it has closed (WIN-24).
+    """
+    if needs_last_element(semantics):
+        return False
+    if query.windows[0].is_keyed and Condition.NON_EMPTY not in semantics.report:
+        return False
+    if semantics.late_for.keeps_arrival_order:
+        return isinstance(semantics.t0, int)
+    return semantics.allowed_lateness in ("reject", 0)
 
 
 class Reference:

@@ -140,8 +140,8 @@ def _trig(n_quads: str) -> Iterator[str]:
 
 
 def _semantics(result: Result) -> dict[str, Any]:
-    """Return the semantics of a result's evidence as a case has it: the profile from which it
-    differs in the fewest fields, and these fields.
+    """Return the semantics of a result's evidence as a case has it. Raises NoCase if there is
+    none.
     """
     if result.evidence is None or "semantics" not in result.evidence:
         file = next((case.path for case in questions() if case.id == result.case), "")
@@ -149,7 +149,13 @@ def _semantics(result: Result) -> dict[str, Any]:
         raise NoCase(
             f"the result shows no semantics, since nothing was judged{hint}", rule="results"
         )
-    stated: Mapping[str, Any] = result.evidence["semantics"]
+    return nearest_profile(result.evidence["semantics"])
+
+
+def nearest_profile(stated: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a semantics, whose fields are stated as JSON, as a case has it: the profile from which
+    it differs in the fewest fields, and these fields.
+    """
     values = vars(semantics_of(stated))
     candidates = []
     for profile_name in sorted(PROFILES):

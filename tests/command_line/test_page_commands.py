@@ -73,6 +73,7 @@ LIST: tuple[tuple[str, RunBy | Needs], ...] = (
     (r"python -m refengine (run|render|compile|profiles)\b.*", HERE),
     (r"python -m conformance replay .* --print \| .*", RunBy("tests/suite/test_replay.py")),
     (r"python -m conformance replay results.ndjson ORA-5-.*", QUICKSTART),
+    (r"python -m conformance fuzz .*", RunBy("tests/campaigns/test_campaign.py")),
     (r"python -m conformance (new|replay|case|report) .*", HERE),
     (r"python -m conformance engines (list|doctor mine/mine\.toml)", HERE),
     (r"python -m conformance engines \w+ .*", RunBy("tests/engines/test_engines_command.py")),

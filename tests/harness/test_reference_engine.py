@@ -10,7 +10,7 @@ from every_window import LATE_FOR_WINDOW
 
 from conformance.engines.adapters import reference as adapter
 from conformance.harness.reference_engine import Reference, run_command
-from refengine import profile
+from refengine import evaluate, from_table, profile, stream
 from refengine.core.answers import RecomputedAnswers
 from refengine.incremental import MaintainedWhileCovered
 
@@ -130,3 +130,41 @@ def test_the_way_that_is_the_default_has_no_option(monkeypatch, capsys):
     with pytest.raises(SystemExit, match="2"):
         adapter.main()
     assert "unrecognized arguments: --incremental" in capsys.readouterr().err
+
+
+NEVER_FINAL = [
+    # the windows lie where the last element says
+    (
+        {"t0": "epoch", "offset": "last-element"},
+        {"size": 3, "slide": 3},
+        [(0, "a"), (2, "b"), (4, "a")],
+    ),
+    # [0, 1) of :a is closed by :c at 1, before :a is known, and it is reported though it is empty
+    (
+        {"t0": 0, "report": "window-close"},
+        {"size": 1, "slide": 1, "by": ["subject"]},
+        [(1, "c"), (2, "c"), (2, "a")],
+    ),
+]
+
+
+@pytest.mark.parametrize(("fields", "extent", "elements"), NEVER_FINAL)
+@pytest.mark.parametrize("way", ["incremental", "definition"])
+def test_nothing_is_reported_that_a_later_element_changes(way, fields, extent, elements):
+    chosen = profile("csparql").but(**fields).semantics()
+    engine = Reference(chosen, way)
+    window = {"stream": "s", "kind": "time", **extent}
+    table = {"windows": [window], "body": "SELECT ?x { ?x ?y ?z }"}
+    engine.register(json.dumps(table), "table", ["s"])
+    graphs = [(f"<urn:{name}> <urn:p> <urn:b> .", at) for at, name in elements]
+    found = [one for graph, at in graphs for one in engine.push("s", at, graph)]
+    found += engine.finish()
+    due = evaluate(
+        from_table(table), {"s": stream((statements(graph), at) for graph, at in graphs)}, chosen
+    )
+    assert [one.window for one in found] == [one.window for one in due]
+
+
+def statements(graph: str) -> list[tuple[str, ...]]:
+    """The triple of a text in N-Triples."""
+    return [tuple(graph.removesuffix(" .").split(" "))]
