@@ -228,6 +228,18 @@ def wrong_engine_lines() -> Iterator[str]:
         yield " ;\n".join(f"    {name} {value}" for name, value in properties) + " .\n"
 
 
+def shape_lines() -> Iterator[str]:
+    """Yield the lines of the shapes: what is written in `shapes.ttl`, and the shape of a complete
+    semantics, which has one value for each field.
+    """
+    yield from SHAPES.read_text(encoding="utf-8").splitlines()
+    once = [f"[ sh:path rspt:{name} ; sh:minCount 1 ; sh:maxCount 1 ]" for name in FIELDS]
+    yield f"\n<{iri('shape', 'semantics')}> a sh:NodeShape ;"
+    yield "    sh:targetObjectsOf rspt:semantics ;"
+    yield "    sh:property"
+    yield " ,\n".join(f"        {each}" for each in once) + " ."
+
+
 def vocabulary_lines(requirements: Iterable[str]) -> Iterator[str]:
     """Yield the lines of the vocabulary: what is written in `vocabulary.ttl`, a property for each
     field of a semantics, and the requirements.

@@ -8,6 +8,7 @@ import errno
 import gzip
 import io
 import os
+import re
 import tarfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -34,6 +35,7 @@ from refengine.model.errors import RefengineError
 
 TITLE = "Tests of continuous queries over RDF streams"
 SUMS = "SHA256SUMS"
+PAGE = "docs/suite-as-data.md"
 SCHEMAS = ("exported-suite", "exported-case", "command", "case")
 # suites of engines that are no cases of these files, with the reason
 LEFT_OUT = {
@@ -161,7 +163,7 @@ def _all_files(exported: Sequence[ExportedCase], engines: tuple[Engine, ...]) ->
         "rules.ttl": _lines(manifest.rule_lines(exported)),
         "wrong-engines.ttl": _lines(manifest.wrong_engine_lines()),
         "vocabulary.ttl": _lines(manifest.vocabulary_lines(requirements)),
-        "shapes.ttl": manifest.SHAPES.read_bytes(),
+        "shapes.ttl": _lines(manifest.shape_lines()),
         "suite.json": _json(_suite_table(exported, engines)),
         **{
             f"schema/{name}.schema.json": (schemas.FOLDER / f"{name}.schema.json").read_bytes()
@@ -172,9 +174,13 @@ def _all_files(exported: Sequence[ExportedCase], engines: tuple[Engine, ...]) ->
 
 
 def _pages() -> Files:
-    """Return the change log and the licence, of the package or of the checkout around it."""
-    folder = next(folder for folder in FOLDERS if (folder / "CHANGELOG.md").is_file())
-    return {name: (folder / name).read_bytes() for name in ("CHANGELOG.md", "LICENSE")}
+    """Return the change log, the licence, and the page about the exported suite without its links,
+    of the package or of the checkout around it.
+    """
+    folder = next(folder for folder in FOLDERS if (folder / PAGE).is_file())
+    files = {name: (folder / name).read_bytes() for name in ("CHANGELOG.md", "LICENSE")}
+    text = (folder / PAGE).read_text(encoding="utf-8")
+    return {**files, "README.md": re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", text).encode()}
 
 
 def _suite_table(exported: Sequence[ExportedCase], engines: tuple[Engine, ...]) -> dict[str, Any]:
