@@ -14,7 +14,12 @@ from conformance.harness.engine_file import Deviation, Engine
 from conformance.harness.play import Declined, EngineQuery
 from conformance.harness.pool import Harnesses
 from conformance.suite.deviations import find_explaining_deviations
-from conformance.suite.exchange import BenchmarkQuery, Exchange, PreparedQuestion, ask_question
+from conformance.suite.exchange import (
+    BenchmarkQuery,
+    Exchange,
+    PreparedQuestion,
+    prepare_question,
+)
 from conformance.verdict import outcomes
 from conformance.verdict.engine_report import EngineReport
 from conformance.verdict.results import Outcome, Result
@@ -139,9 +144,12 @@ class LiveEngine:
         item = (self.tested.name, SUITE, str(self.asked))
         self.late_fault = ""
         try:
-            answered = self._judge(case, self._exchange(case, item), is_confirmed)
+            harness = self.harnesses.of(self.tested, item)
+            prepared = self.prepare(case)
+            exchange = self.exchange(prepared, prepared.ask(harness))
+            answered = self.judge(case, exchange, is_confirmed=is_confirmed)
         except Broken as error:
-            answered = self._error(case, str(error))
+            answered = self.error(case, str(error))
         except (Declined, RefengineError) as error:
             answered = CaseVerdict(case, Outcome.UNSUPPORTED, explanation=str(error))
         faults = self.harnesses.take_late_faults()
@@ -151,15 +159,15 @@ class LiveEngine:
             if answered.outcome is Outcome.ERROR:  # it may be the fault of the case before
                 return self.ask(case, is_confirmed=is_confirmed, is_settled=is_settled)
         if is_settled and (fault := self.harnesses.settle(self.tested)):
-            return self._error(case, fault)
+            return self.error(case, fault)
         return answered
 
-    def _error(self, case: DrawnCase, explanation: str) -> CaseVerdict:
+    def error(self, case: DrawnCase, explanation: str) -> CaseVerdict:
         """Return the error with which a harness ended. It says nothing about an engine that was
         asked what has no answer under its semantics.
         """
         try:
-            self._judge(case, Exchange(case.question, []), is_confirmed=False)
+            self.judge(case, Exchange(case.question, []))
         except RefengineError as error:
             return CaseVerdict(case, Outcome.UNSUPPORTED, explanation=str(error))
         return CaseVerdict(
@@ -176,20 +184,28 @@ class LiveEngine:
                 place=self.tested.name,
             )
 
-    def _exchange(self, case: DrawnCase, item: tuple[str, str, str]) -> Exchange:
-        """Put a case to the engine, and return the exchange. Raises RefengineError, Declined and
-        Broken.
-        """
-        harness = self.harnesses.of(self.tested, item)
+    def prepare(self, case: DrawnCase) -> PreparedQuestion:
+        """Return the question of a case as it is put to the engine. Raises RefengineError."""
         table = query_table(case.query)
         if case.semantics is None:
-            return ask_question(self.tested, harness, case.question, table)
+            return prepare_question(self.tested, case.question, table)
         text = self.tested.text(case.query, bool(case.question.static), table)
         query = EngineQuery(case.query, text, self.tested.dialect, case.semantics)
-        answers = PreparedQuestion(case.question, query).ask(harness)
-        return Exchange(case.question, answers, text, self.tested.window_closure)
+        return PreparedQuestion(case.question, query)
 
-    def _judge(self, case: DrawnCase, exchange: Exchange, is_confirmed: bool) -> CaseVerdict:
+    def exchange(self, prepared: PreparedQuestion, answers: list[EngineReport]) -> Exchange:
+        """Return the exchange in which the engine gave some answers to a question."""
+        return Exchange(
+            prepared.question,
+            answers,
+            prepared.engine_query.text,
+            self.tested.window_closure,
+            self.tested.unreported,
+        )
+
+    def judge(
+        self, case: DrawnCase, exchange: Exchange, *, is_confirmed: bool = False
+    ) -> CaseVerdict:
         """Judge an exchange. Raises RefengineError."""
         if case.semantics is None:
             profile = self.tested.profile_for(case.query)

@@ -38,8 +38,9 @@ from refengine.core.query import (
 from refengine.core.question import Question
 from refengine.core.semantics import ENUMS, FIELDS, INTEGRAL, OPTIONAL, Semantics
 from refengine.core.values import R2S, Condition, LateFor, ReportedWindows, Tick
-from refengine.model.elements import Element, Stream, Triple
+from refengine.model.elements import XSD, Dataset, Element, Stream, Triple
 from refengine.model.errors import RefengineError, require
+from refengine.model.terms import Term, literal
 from refengine.strategies import LINKS, LITERALS, NUMBER, NUMBERS, SUBJECTS, bodies
 from refengine.strategies.meanings import REPORTS
 from refengine.strategies.questions import extent_of
@@ -53,14 +54,36 @@ PLAIN_BODIES = (
     "SELECT (COUNT(*) AS ?n) WHERE { ?s ?p ?o }",
     "SELECT ?s (COUNT(?o) AS ?n) WHERE { ?s <urn:p> ?o } GROUP BY ?s",
     "SELECT (AVG(?o) AS ?a) WHERE { ?s <urn:n> ?o }",
+    "SELECT (SUM(?o) AS ?t) (MAX(?o) AS ?m) WHERE { ?s <urn:n> ?o }",
     "SELECT DISTINCT ?s WHERE { ?s ?p ?o }",
     "SELECT ?s ?t WHERE { ?s <urn:p> ?o OPTIONAL { ?s <urn:q> ?t } }",
     "SELECT ?s ?o WHERE { ?s <urn:n> ?o FILTER(?o > 1) }",
     "SELECT ?s ?o WHERE { { ?s <urn:p> ?o } UNION { ?s <urn:q> ?o } }",
 )
-EPOCH = 1_700_000_000_000  # an instant in milliseconds of the epoch
+NAMES = ("urn:w1", "urn:w2")  # of windows
+NAMED_BODIES = (
+    "SELECT ?s ?o WHERE { GRAPH <urn:w1> { ?s <urn:p> ?o } GRAPH <urn:w2> { ?o <urn:q> ?x } }",
+    "SELECT ?s ?o WHERE { GRAPH <urn:w1> { ?s ?p ?o } }",
+)
+# whose sums are others in binary fractions
+DECIMALS = tuple(literal(text, f"{XSD}decimal") for text in ("0.1", "0.2", "1.50"))
+BLANKS = (Term("_:b0"), Term("_:b1"))
+# an instant in milliseconds of the epoch, and one after which doubles lack every other integer
+FAR = (1_700_000_000_000, 1_700_000_000_000, 2**53)
 FEW = (0, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 5, 6, 8)  # numbers of elements
 SIZES = (1, 2, 2, 2, 3, 3, 3, 4, 4, 5, 5, 6, 6, 7, 8, 10, 10, 10, 12, 15, 20, 60, 100, 1000)
+# fields that decide most of what an engine reports
+CENTRAL = (
+    "report",
+    "tick",
+    "closure",
+    "t0",
+    "partial",
+    "missed_instants",
+    "r2s",
+    "empty",
+    "period",
+)
 PROFILE_NAMES = sorted(PROFILES)
 ALONE = frozenset({WindowKind.TUPLE, WindowKind.SESSION})  # the only window of a query (QRY-5)
 PARTS = (("subject",), ("predicate",), ("object",))  # by which elements may have keys
@@ -112,14 +135,15 @@ class Drawing:
         for _ in range(TRIES):
             try:
                 query = self._query(chance)
-                self.tested.text(query, False, query_table(query))
+                static = self._static(chance)
+                self.tested.text(query, bool(static), query_table(query))
                 semantics = None
                 if self.tested.is_configurable:
                     semantics = draw_semantics(chance, query)
                 streams = self._streams(chance, query, semantics)
                 if semantics is not None:
                     plan(query, streams, semantics)  # raises where they have no answer together
-                return DrawnCase(Question(query, streams), semantics)
+                return DrawnCase(Question(query, streams, static), semantics)
             except RefengineError:
                 continue
         return None
@@ -135,10 +159,20 @@ class Drawing:
             other = self._window(chance, joinable)
             windows.append(replace(other, stream=chance.choice(("s", "s", "r"))))
         body = chance.choice(self.bodies)
+        if len(windows) == 2 and chance.random() < 0.4:
+            named = zip(windows, NAMES, strict=True)
+            windows = [replace(window, name=name) for window, name in named]
+            body = Body(chance.choice(NAMED_BODIES))
         operator = chance.choice((None, None, None, *R2S))
         if windows[0].kind is WindowKind.SESSION:
             operator = None
         return Query(tuple(windows), body, operator)
+
+    def _static(self, chance: Random) -> Dataset:
+        """Draw static data: mostly none."""
+        if not self.bodies or chance.random() > 0.06:
+            return frozenset()
+        return frozenset(_triple(chance) for _ in range(chance.choice((1, 2))))
 
     def _window(self, chance: Random, kinds: Sequence[WindowKind]) -> Window:
         """Draw a window."""
@@ -227,11 +261,17 @@ WINDOWS_ALONE = Body(window_elements.BODY)
 def _triple(chance: Random) -> Triple:
     """Draw a triple of a vocabulary so small that its terms recur."""
     subject = chance.choice(SUBJECTS)
+    if chance.random() < 0.1:
+        subject = chance.choice(BLANKS)
     kind = chance.random()
-    if kind < 0.25:
+    if kind < 0.2:
         return subject, NUMBER, chance.choice(NUMBERS)
+    if kind < 0.25:
+        return subject, NUMBER, chance.choice(DECIMALS)
     if kind < 0.3:
         return subject, chance.choice(LINKS), chance.choice(LITERALS)
+    if kind < 0.36:
+        return subject, chance.choice(LINKS), chance.choice(BLANKS)
     return subject, chance.choice(LINKS), chance.choice(SUBJECTS)
 
 
@@ -275,7 +315,7 @@ def _start(chance: Random, query: Query, t0: int, may_be_far: bool) -> int:
     if where < 0.04:
         return -start
     if where < 0.07 and may_be_far:
-        return EPOCH + start
+        return chance.choice(FAR) + start
     return start
 
 
@@ -301,7 +341,8 @@ def draw_semantics(chance: Random, query: Query) -> Semantics:
         fields = dict(profile.fields) | {
             name: _closed(chance, name, profile) for name in _open_fields(profile.name)
         }
-        for name in chance.sample(FIELDS, chance.choice((0, 1, 1, 2, 3))):
+        for _ in range(chance.choice((0, 1, 1, 2, 3))):
+            name = chance.choice(chance.choice((FIELDS, CENTRAL)))
             fields[name] = chance.choice(_values(name))
         if any(window.is_keyed for window in query.windows) or any(
             window.kind is WindowKind.SESSION for window in query.windows
