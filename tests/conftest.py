@@ -91,6 +91,7 @@ LONGEST = (
     "tests/oracle/test_oracle_laws.py",
     "tests/harness/test_zero_engine.py",
     "tests/joins/test_adaptive_join.py",
+    "certificates",
     "equivalences",
     "drawn streams",
 )

@@ -38,7 +38,7 @@ from refengine.oracle.judge import judge
 pytestmark = pytest.mark.xdist_group("each window")
 
 CASES = st.randoms(use_true_random=False).map(draw_case_of_each_window)
-MANY = {"ci": 400, "full": 20_000}.get(PROFILE, 200)
+MANY = {"ci": 200, "full": 20_000}.get(PROFILE, 200)
 
 VALUES = 600  # draws, on each of which each value is tried; few sessions expire: of 2400
 

@@ -536,7 +536,7 @@ def test_a_few_draws_agree(case: Case) -> None:
 def test_engine_and_enumeration_agree_on_published_formulas(formula: T0):
     """WIN-7: On the draws over whose closure the formulas were published, with t0 by a formula."""
     reporting = 0
-    for case, *_ in drawn():
+    for case, *_ in drawn()[::2]:
         is_of_ids = case.query.windows[0].kind is WindowKind.TUPLE
         if case.semantics.closure not in (Closure.LEFT_OPEN, None):
             continue

@@ -39,7 +39,7 @@ from refengine.oracle.t0_classes import run_with_each_t0
 from tools.laws import project_files, theorems
 
 pytestmark = [needs_commands(*COMMANDS), pytest.mark.xdist_group("formal")]  # built once
-DRAWS = {"ci": 2_000, "full": 100_000}.get(PROFILE, 200)
+DRAWS = {"ci": 1_000, "full": 100_000}.get(PROFILE, 200)
 COMPARED = DRAWS // 2  # with the enumeration, which takes longer than the program
 
 

@@ -191,7 +191,7 @@ def test_a_bounded_number_of_elements_is_kept(name: str, is_interval: bool):
     window, fields = KEPT[name]
     asked = from_table({"windows": [window | {"stream": "s"}], "body": "ASK {}"})
     engine = Engine(asked, ["s"], chosen(**fields))
-    for n in range(8_000):
+    for n in range(5_000):
         late = 1 if n % 7 == 0 and "allowed_lateness" in fields else 0
         graph = (f"<urn:a{n % 5}>", "<urn:p>", f'"{n}"')
         app = n - 30 * late if n > 30 else n
@@ -211,9 +211,9 @@ def test_a_bounded_number_of_elements_is_kept(name: str, is_interval: bool):
 
 
 @pytest.mark.long
-def test_three_hundred_thousand_pushes_need_no_more_memory_than_three_thousand():
+def test_a_hundred_thousand_pushes_need_no_more_memory_than_three_thousand():
     """What is allocated at the end is less than a hundredth of what keeping them would take, which
-    was 252 MB.
+    was 84 MB.
     """
     asked = from_table(
         {"windows": [TUMBLING | {"size": 100}], "body": "SELECT ?o { ?s <urn:p> ?o }"}
@@ -231,11 +231,11 @@ def test_three_hundred_thousand_pushes_need_no_more_memory_than_three_thousand()
     tracemalloc.start()
     before = push(range(3_000, 6_000))
     tracemalloc.stop()
-    push(range(6_000, 297_000))
+    push(range(6_000, 97_000))
     tracemalloc.start()
-    after = push(range(297_000, 300_000))
+    after = push(range(97_000, 100_000))
     tracemalloc.stop()
-    assert after < before + 1_000_000
+    assert after < before + 300_000
     assert sum(map(len, engine._arrivals.growing[0].elements.chunks)) < 3_000
 
 

@@ -44,6 +44,8 @@ from refengine.core.question import Question
 from refengine.core.semantics import FIELDS, Semantics
 from refengine.core.values import End
 
+pytestmark = pytest.mark.xdist_group("certificates")  # those of the fixture are made once
+
 CHECKER = Path(checker.__file__)
 MOST_LINES = 300
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 from collections.abc import Callable
 from functools import cache
@@ -17,14 +16,22 @@ from refengine.core.query import Unit, WindowKind
 from refengine.core.semantics import ENUMS, FIELDS
 from refengine.core.values import Condition
 
+pytestmark = pytest.mark.xdist_group("certificates")
+
 PASS, FAIL = "csparql Q1", "csparql Q5"
+
+
+@cache
+def right_text(name: str) -> str:
+    """The text of a certificate that is right."""
+    document = of_fixture()[name][1]
+    assert says(document).startswith("OK")
+    return json.dumps(document)
 
 
 def of(name: str) -> Document:
     """A certificate that is right, to change."""
-    document = of_fixture()[name][1]
-    assert says(document).startswith("OK")
-    return copy.deepcopy(document)
+    return json.loads(right_text(name))
 
 
 def test_the_checker_knows_the_fields_of_a_semantics():
@@ -241,11 +248,6 @@ def test_an_attack_is_refused(name: str, attack: Callable[[Document], None]):
     assert is_refused(document)
 
 
-@cache
-def fail_text() -> str:
-    return json.dumps(of(FAIL))
-
-
 def check_text(tmp_path: Path, text: str) -> int:
     path = tmp_path / "it.json"
     path.write_text(text, encoding="utf-8")
@@ -268,7 +270,7 @@ def test_text_that_is_no_certificate_is_one_error(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, said: str
 ):
     """`REST` is a certificate without its first bracket."""
-    assert check_text(tmp_path, text.replace("REST", fail_text()[1:])) == 2
+    assert check_text(tmp_path, text.replace("REST", right_text(FAIL)[1:])) == 2
     out = capsys.readouterr().out
     assert said in out and out.count("\n") == 1 and len(out) < 1_000
 
@@ -276,9 +278,9 @@ def test_text_that_is_no_certificate_is_one_error(
 def test_a_file_is_read_as_far_as_a_bound(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ):
-    assert check_text(tmp_path, fail_text()) == 0
-    monkeypatch.setattr(checker, "MOST_BYTES", len(fail_text()) - 1)
-    assert check_text(tmp_path, fail_text()) == 3
+    assert check_text(tmp_path, right_text(FAIL)) == 0
+    monkeypatch.setattr(checker, "MOST_BYTES", len(right_text(FAIL)) - 1)
+    assert check_text(tmp_path, right_text(FAIL)) == 3
     assert "not certified: more than" in capsys.readouterr().out
 
 
