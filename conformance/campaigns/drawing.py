@@ -37,7 +37,7 @@ from refengine.core.query import (
 )
 from refengine.core.question import Question
 from refengine.core.semantics import ENUMS, FIELDS, INTEGRAL, OPTIONAL, Semantics
-from refengine.core.values import R2S, Condition, LateFor, ReportedWindows, Tick
+from refengine.core.values import R2S, Condition, LateFor, ReportedWindows, Slide, Tick
 from refengine.model.elements import XSD, Dataset, Element, Stream, Triple
 from refengine.model.errors import RefengineError, require
 from refengine.model.terms import Term, literal
@@ -46,6 +46,7 @@ from refengine.strategies.meanings import REPORTS
 from refengine.strategies.questions import extent_of
 
 TRIES = 20  # draws of a query that the engine's language may not have, or of a semantics
+MOST_REPORTS = 500  # about which so many reports are due, under a semantics that is drawn
 BODIES = 24  # that are drawn for a campaign, beside the plain ones
 PLAIN_BODIES = (
     "SELECT ?s ?p ?o WHERE { ?s ?p ?o }",
@@ -143,6 +144,8 @@ class Drawing:
                 streams = self._streams(chance, query, semantics)
                 if semantics is not None:
                     plan(query, streams, semantics)  # raises where they have no answer together
+                    if _estimate_reports(query, streams, semantics) > MOST_REPORTS:
+                        continue
                 return DrawnCase(Question(query, streams, static), semantics)
             except RefengineError:
                 continue
@@ -304,6 +307,24 @@ def _is_sparse(fields: Mapping[str, Any]) -> bool:
         and Condition.NON_EMPTY in report
         and Condition.PERIODIC not in report
     )
+
+
+def _estimate_reports(query: Query, streams: Mapping[str, Stream], semantics: Semantics) -> int:
+    """Return about how many reports a semantics may give at most: one for each step of windows or
+    of time, as long as windows hold an element or, if empty ones are reported, all along.
+    """
+    times = [one.app for stream in streams.values() for one in stream]
+    if not times:
+        return 0
+    size = max(extent_of(window)[0] + window.lag for window in query.windows)
+    slides = [extent_of(window)[1] for window in query.windows]
+    if semantics.slide is Slide.IGNORED:
+        slides = [1]
+    periods = [each for each in (semantics.period, semantics.early_period) if each is not None]
+    span = len(times) * (size + 1)
+    if not _is_sparse(vars(semantics)):
+        span = max(span, max(times) - min(0, *times) + size)
+    return span // min([*slides, *periods])
 
 
 def _start(chance: Random, query: Query, t0: int, may_be_far: bool) -> int:
