@@ -37,7 +37,16 @@ from refengine.core.query import (
 )
 from refengine.core.question import Question
 from refengine.core.semantics import ENUMS, FIELDS, INTEGRAL, OPTIONAL, Semantics
-from refengine.core.values import R2S, Condition, LateFor, ReportedWindows, Slide, Tick
+from refengine.core.values import (
+    R2S,
+    CloseRule,
+    Condition,
+    LateFor,
+    ReportedWindows,
+    Slide,
+    Tick,
+    Watermark,
+)
 from refengine.model.elements import XSD, Dataset, Element, Stream, Triple
 from refengine.model.errors import RefengineError, require
 from refengine.model.terms import Term, literal
@@ -255,25 +264,25 @@ class Drawing:
             return chance.choice(before)
         is_single = any(window.by for window in query.windows)
         count = 1 if is_single else chance.choice((1, 1, 1, 2, 3))
-        return frozenset(_triple(chance) for _ in range(count))
+        return frozenset(_triple(chance, NUMBER in query.body.text) for _ in range(count))
 
 
 WINDOWS_ALONE = Body(window_elements.BODY)
 
 
-def _triple(chance: Random) -> Triple:
-    """Draw a triple of a vocabulary so small that its terms recur."""
+def _triple(chance: Random, is_of_numbers: bool = False) -> Triple:
+    """Draw a triple of a vocabulary so small that its terms recur. If it `is_of_numbers`, it often
+    has one.
+    """
     subject = chance.choice(SUBJECTS)
     if chance.random() < 0.1:
         subject = chance.choice(BLANKS)
+    if chance.random() < (0.7 if is_of_numbers else 0.2):
+        return subject, NUMBER, chance.choice(chance.choice((NUMBERS, DECIMALS)))
     kind = chance.random()
-    if kind < 0.2:
-        return subject, NUMBER, chance.choice(NUMBERS)
-    if kind < 0.25:
-        return subject, NUMBER, chance.choice(DECIMALS)
-    if kind < 0.3:
+    if kind < 0.07:
         return subject, chance.choice(LINKS), chance.choice(LITERALS)
-    if kind < 0.36:
+    if kind < 0.15:
         return subject, chance.choice(LINKS), chance.choice(BLANKS)
     return subject, chance.choice(LINKS), chance.choice(SUBJECTS)
 
@@ -365,6 +374,8 @@ def draw_semantics(chance: Random, query: Query) -> Semantics:
         for _ in range(chance.choice((0, 1, 1, 2, 3))):
             name = chance.choice(chance.choice((FIELDS, CENTRAL)))
             fields[name] = chance.choice(_values(name))
+        if chance.random() < 0.25:
+            fields |= _lateness(chance)
         if any(window.is_keyed for window in query.windows) or any(
             window.kind is WindowKind.SESSION for window in query.windows
         ):
@@ -379,6 +390,22 @@ def draw_semantics(chance: Random, query: Query) -> Semantics:
             continue
         return semantics
     raise require(last)
+
+
+def _lateness(chance: Random) -> dict[str, Any]:
+    """Draw the fields by which elements may come late: for the stream, or for each window."""
+    grace = chance.choice((0, 1, 3, 20))
+    if chance.random() < 0.5:
+        return {"allowed_lateness": grace}
+    return {
+        "reported_windows": ReportedWindows.EVERY,
+        "late_for": LateFor.WINDOW,
+        "watermark": chance.choice(tuple(Watermark)),
+        "watermark_delay": chance.choice((0, 0, 1, 3)),
+        "expiry_rule": chance.choice(tuple(CloseRule)),
+        "allowed_lateness": grace,
+        "tick": Tick.TUPLE,
+    }
 
 
 @cache
