@@ -33,20 +33,20 @@ def check_findings(causes: Iterable[Cause], tested: Engine | None) -> Iterator[F
         if cause.known:
             shown = Shown.IN_NEW_PROCESS
         elif tested is not None:
-            shown = show_again(tested, cause.smallest.answered)
-        if shown is Shown.NOT_AGAIN and cause.smallest.answered.is_hang:
+            shown = show_again(tested, cause.smallest.verdict)
+        if shown is Shown.NOT_AGAIN and cause.smallest.verdict.is_hang:
             continue
         number += 1
         yield Finding(cause, f"cause-{number}", shown)
 
 
-def show_again(tested: Engine, answered: CaseVerdict) -> Shown:
+def show_again(tested: Engine, verdict: CaseVerdict) -> Shown:
     """Ask a case that failed again in a new process, twice, and return how it shows."""
     harnesses = Harnesses()
     try:
         live = LiveEngine(tested, harnesses)
         for shown in (Shown.IN_NEW_PROCESS, Shown.ASKED_TWICE):
-            if live.ask(answered.case, is_settled=True).is_wrong:
+            if live.ask(verdict.case, is_settled=True).is_wrong:
                 return shown
     finally:
         harnesses.stop()

@@ -94,7 +94,7 @@ class CaseVerdict:
         return [] if self.exchange is None else self.exchange.answers
 
     def shows(self, other: CaseVerdict) -> bool:
-        """Whether this shows what another answer does, as far as symptom and known deviations
+        """Whether this shows what another verdict does, as far as symptom and known deviations
         say.
         """
         is_alike = self.symptom == other.symptom or self.symptom in MAY_BECOME.get(
@@ -115,7 +115,11 @@ def with_reply_limit(tested: Engine, seconds: float) -> Engine:
 
 @dataclass
 class LiveEngine:
-    """Asks one engine, and counts how often it was asked."""
+    """An engine whose harness runs: it is asked cases, and its answers are judged.
+
+    `asked` counts how often it was asked, `named` is what its harness says that engine and version
+    are, and `late_fault` what the harness did after its last reply about the case before.
+    """
 
     tested: Engine
     harnesses: Harnesses
@@ -137,8 +141,7 @@ class LiveEngine:
     ) -> CaseVerdict:
         """Put a case to the engine, and return the verdict. If it `is_confirmed`, the witnesses are
         asked about what a fail rests on (ORA-8). If it `is_settled`, what the harness does after
-        its last reply is waited for, and is an error of this case. What it did after its last reply
-        about the case before is in `late_fault`.
+        its last reply is waited for, and is an error of this case.
         """
         self.asked += 1
         item = (self.tested.name, SUITE, str(self.asked))
@@ -147,20 +150,20 @@ class LiveEngine:
             harness = self.harnesses.of(self.tested, item)
             prepared = self.prepare(case)
             exchange = self.exchange(prepared, prepared.ask(harness))
-            answered = self.judge(case, exchange, is_confirmed=is_confirmed)
+            verdict = self.judge(case, exchange, is_confirmed=is_confirmed)
         except Broken as error:
-            answered = self.error(case, str(error))
+            verdict = self.error(case, str(error))
         except (Declined, RefengineError) as error:
-            answered = CaseVerdict(case, Outcome.UNSUPPORTED, explanation=str(error))
+            verdict = CaseVerdict(case, Outcome.UNSUPPORTED, explanation=str(error))
         faults = self.harnesses.take_late_faults()
         self._refuse_dead_harness()
         if any(fault.item != item for fault in faults):
             self.late_fault = faults[0].explanation
-            if answered.outcome is Outcome.ERROR:  # it may be the fault of the case before
+            if verdict.outcome is Outcome.ERROR:  # it may be the fault of the case before
                 return self.ask(case, is_confirmed=is_confirmed, is_settled=is_settled)
         if is_settled and (fault := self.harnesses.settle(self.tested)):
             return self.error(case, fault)
-        return answered
+        return verdict
 
     def error(self, case: DrawnCase, explanation: str) -> CaseVerdict:
         """Return the error with which a harness ended. It says nothing about an engine that was
@@ -230,18 +233,18 @@ class LiveEngine:
             if error.rule != "MOD-2":
                 raise
             return CaseVerdict(case, Outcome.FAIL, NOT_REFUSED, str(error), exchange, None, profile)
-        answered = CaseVerdict(
+        verdict = CaseVerdict(
             case, result.outcome, "", result.explanation, exchange, result, profile
         )
         if result.outcome is Outcome.PASS and case.semantics is not None:
-            return _compare_stamps(answered)
+            return _compare_stamps(verdict)
         if result.outcome is not Outcome.FAIL:
-            return answered
+            return verdict
         assert result.judgement is not None  # of a fail
         known: tuple[Deviation, ...] = ()
         if case.semantics is None:
             known = find_explaining_deviations(self.tested, NO_CASE, exchange, answers, witnesses)
-        return replace(answered, symptom=symptom_of(result.judgement), known=known)
+        return replace(verdict, symptom=symptom_of(result.judgement), known=known)
 
 
 def _is_plainly_right(case: DrawnCase, exchange: Exchange, profile: Profile) -> CaseVerdict | None:
@@ -316,21 +319,21 @@ def symptom_of(judgement: Judgement) -> str:
     return ROWS_LACKING if lacking else ROWS_TOO_MANY
 
 
-def _compare_stamps(answered: CaseVerdict) -> CaseVerdict:
+def _compare_stamps(verdict: CaseVerdict) -> CaseVerdict:
     """Return the answer of an engine that is sent its semantics, whose relations and windows are
     right: as a fail if it states another instant or key than its semantics says, or does not say
     rightly what is taken back.
     """
-    judgement = answered.judgement
+    judgement = verdict.judgement
     assert judgement is not None  # of a pass
     if judgement.trial is None or judgement.trial.reports is None:
-        return answered
-    reports = judgement.reports.first(len(answered.answers))
-    differences = list(_differences_in_stamps(reports, answered.answers))
+        return verdict
+    reports = judgement.reports.first(len(verdict.answers))
+    differences = list(_differences_in_stamps(reports, verdict.answers))
     if not differences:
-        return answered
+        return verdict
     explanation = "\n".join(differences)
-    return replace(answered, outcome=Outcome.FAIL, symptom=OTHER_STAMP, explanation=explanation)
+    return replace(verdict, outcome=Outcome.FAIL, symptom=OTHER_STAMP, explanation=explanation)
 
 
 def _differences_in_stamps(due: Sequence[Report], answers: Sequence[EngineReport]) -> Iterator[str]:

@@ -28,7 +28,7 @@ class SmallestFail:
     """
 
     shape: str
-    answered: CaseVerdict
+    verdict: CaseVerdict
     number: int
     count: int = 1
     listed: Deviation | None = None
@@ -36,7 +36,7 @@ class SmallestFail:
     @property
     def known(self) -> tuple[Deviation, ...]:
         """The known deviations that explain it."""
-        return self.answered.known or ((self.listed,) if self.listed else ())
+        return self.verdict.known or ((self.listed,) if self.listed else ())
 
 
 @dataclass
@@ -86,17 +86,17 @@ class Campaign:
         if case is None:
             self.numbers["not drawn"] += 1
             return None
-        answered = self.live.ask(case)
+        verdict = self.live.ask(case)
         new = None
         if self.live.late_fault and self._before is not None:
             new = self._look_at_late_fault(*self._before)
         self._before = number, case
-        self.numbers[_outcome_words(answered)] += 1
-        if answered.outcome is Outcome.PASS:
-            self._keep_pass(answered)
-        if not answered.is_wrong:
+        self.numbers[_outcome_words(verdict)] += 1
+        if verdict.outcome is Outcome.PASS:
+            self._keep_pass(verdict)
+        if not verdict.is_wrong:
             return new
-        return self._look_at_fail(answered, number) or new
+        return self._look_at_fail(verdict, number) or new
 
     def _look_at_late_fault(self, number: int, case: DrawnCase) -> SmallestFail | None:
         """Look again at a case after whose last reply the harness did something: it fails if that
@@ -109,7 +109,7 @@ class Campaign:
         return self._look_at_fail(again, number, is_settled=True)
 
     def _look_at_fail(
-        self, answered: CaseVerdict, number: int, *, is_settled: bool = False
+        self, verdict: CaseVerdict, number: int, *, is_settled: bool = False
     ) -> SmallestFail | None:
         """Make a case that fails small, if its kind is due; return a way of failing that is new.
 
@@ -117,15 +117,15 @@ class Campaign:
         the eighth. So a defect that nearly every case shows does not take all of the time, and one
         behind it is not lost.
         """
-        kind = kind_of_fail(answered)
+        kind = kind_of_fail(verdict)
         self._fails[kind] += 1
         count = self._fails[kind]
         if count < self._next_fail.get(kind, 1):
             return None
         self._next_fail[kind] = count + (count + 1) // 2
-        if len(answered.known) > 1 or (answered.known and count > 1):
+        if len(verdict.known) > 1 or (verdict.known and count > 1):
             return None  # what is known is shown once, and by itself
-        small = shrink_fail(self.live, answered, is_settled=is_settled)
+        small = shrink_fail(self.live, verdict, is_settled=is_settled)
         return None if small is None else self.add(small, number)
 
     def add(
@@ -139,17 +139,17 @@ class Campaign:
             return self.found[shape]
         before.count += 1
         before.listed = before.listed or listed
-        if small.case.size < before.answered.case.size:
-            before.answered = small
+        if small.case.size < before.verdict.case.size:
+            before.verdict = small
         return None
 
-    def _keep_pass(self, answered: CaseVerdict) -> None:
+    def _keep_pass(self, verdict: CaseVerdict) -> None:
         """Keep a right answer with rows, if it is short and not too many are kept."""
-        is_short = len(self.passes) < PASSES and len(answered.case.elements) <= LONGEST_PASS
-        if is_short and any(report.relation.rows for report in answered.answers):
-            self.passes.append(answered)
+        is_short = len(self.passes) < PASSES and len(verdict.case.elements) <= LONGEST_PASS
+        if is_short and any(report.relation.rows for report in verdict.answers):
+            self.passes.append(verdict)
 
 
-def _outcome_words(answered: CaseVerdict) -> str:
+def _outcome_words(verdict: CaseVerdict) -> str:
     """Return the outcome in words: `known fail` if known deviations explain it."""
-    return f"known {answered.outcome}" if answered.known else str(answered.outcome)
+    return f"known {verdict.outcome}" if verdict.known else str(verdict.outcome)

@@ -65,7 +65,7 @@ class Cause:
     @property
     def smallest(self) -> SmallestFail:
         """The smallest case."""
-        return min(self.found, key=lambda one: (one.answered.case.size, one.shape))
+        return min(self.found, key=lambda one: (one.verdict.case.size, one.shape))
 
     @property
     def count(self) -> int:
@@ -75,30 +75,30 @@ class Cause:
     @property
     def rule(self) -> str:
         """The rule that decides what is right."""
-        return self.rules[0] if self.rules else rule_of(self.smallest.answered)
+        return self.rules[0] if self.rules else rule_of(self.smallest.verdict)
 
     @property
     def title(self) -> str:
         """The cause in a sentence without a full stop."""
         if self.known:
             return self.known[0].reason
-        return self.text or self.smallest.answered.symptom
+        return self.text or self.smallest.verdict.symptom
 
 
-def rule_of(answered: CaseVerdict) -> str:
+def rule_of(verdict: CaseVerdict) -> str:
     """Return the rule that decides what is right where no cause is known."""
-    elements = [one.app for _, one in answered.case.elements]
+    elements = [one.app for _, one in verdict.case.elements]
     if elements != sorted(elements):
         return "MOD-2"
-    if answered.case.query.windows[0].kind is WindowKind.SESSION:
+    if verdict.case.query.windows[0].kind is WindowKind.SESSION:
         return "WIN-23"
-    if not answered.case.is_of_windows and answered.symptom in (
+    if not verdict.case.is_of_windows and verdict.symptom in (
         asking.ROWS_LACKING,
         asking.ROWS_TOO_MANY,
         asking.ROWS_OTHER,
     ):
         return "R2R-1"
-    return RULES.get(answered.symptom, "ENG-4")
+    return RULES.get(verdict.symptom, "ENG-4")
 
 
 def add_listed_cases(campaign: Campaign) -> None:
@@ -107,15 +107,15 @@ def add_listed_cases(campaign: Campaign) -> None:
     known, too.
     """
     tested = campaign.live.tested
-    if all(one.answered.known for one in campaign.found.values()):
+    if all(one.verdict.known for one in campaign.found.values()):
         return
     for deviation in tested.deviations:
         if deviation.can_be_granted or tested.is_configurable:
             continue
         for case in _listed_cases(tested, deviation):
-            answered = campaign.live.ask(case)
-            if answered.is_wrong and not answered.known:
-                small = shrink_fail(campaign.live, answered, most=ASKED_OF_LISTED)
+            verdict = campaign.live.ask(case)
+            if verdict.is_wrong and not verdict.known:
+                small = shrink_fail(campaign.live, verdict, most=ASKED_OF_LISTED)
                 if small is not None:
                     campaign.add(small, LISTED, deviation)
 
@@ -145,8 +145,8 @@ def find_causes(
     known: dict[str, Cause] = {}
     others: list[SmallestFail] = []
     for one in found:
-        deviation = one.answered.known[0] if one.answered.known else None
-        deviation = deviation or by_shape.get(one.shape) or by_kind.get(kind_of_fail(one.answered))
+        deviation = one.verdict.known[0] if one.verdict.known else None
+        deviation = deviation or by_shape.get(one.shape) or by_kind.get(kind_of_fail(one.verdict))
         if one.number == LISTED:
             continue
         if deviation is None:
@@ -161,9 +161,9 @@ def _family(found: SmallestFail) -> str:
     """Return the kind of a fail, in which a report is one of the things that are lacking or too
     many.
     """
-    answered = found.answered
-    symptom = FAMILIES.get(answered.symptom, answered.symptom)
-    return kind_of_fail(replace(answered, symptom=symptom))
+    verdict = found.verdict
+    symptom = FAMILIES.get(verdict.symptom, verdict.symptom)
+    return kind_of_fail(replace(verdict, symptom=symptom))
 
 
 def _known_cause(deviation: Deviation) -> Cause:
@@ -174,8 +174,8 @@ def _known_cause(deviation: Deviation) -> Cause:
 def group_by_kind(found: Sequence[SmallestFail]) -> list[Cause]:
     """Return the causes of fails without a search: one for each kind of fail."""
     drawn = [one for one in found if one.number != LISTED]
-    others = (one for one in drawn if not one.answered.known)
-    granted = (one for one in drawn if one.answered.known)
+    others = (one for one in drawn if not one.verdict.known)
+    granted = (one for one in drawn if one.verdict.known)
     return [*_by_kind(others), *_by_deviation(granted)]
 
 
@@ -183,7 +183,7 @@ def _by_deviation(found: Iterable[SmallestFail]) -> Iterator[Cause]:
     """Yield a cause for each known deviation that was granted."""
     by_reason: dict[str, Cause] = {}
     for one in found:
-        deviation = one.answered.known[0]
+        deviation = one.verdict.known[0]
         by_reason.setdefault(deviation.reason, _known_cause(deviation)).found.append(one)
     yield from by_reason.values()
 
@@ -195,7 +195,7 @@ def _by_search(
     of fail.
     """
     recorded = dict(_recorded_cases(tested, found))
-    right = [_record(tested, answered, f"pass-{number}") for number, answered in enumerate(passes)]
+    right = [_record(tested, verdict, f"pass-{number}") for number, verdict in enumerate(passes)]
     search = CauseSearch(
         tested.profile,
         CausesOfFails(sorted(recorded, key=lambda case: case.size_and_id)),
@@ -231,7 +231,7 @@ def _by_kind(found: Iterable[SmallestFail]) -> Iterator[Cause]:
     """Yield a cause for each kind of fail."""
     by_kind: dict[str, Cause] = {}
     for one in found:
-        by_kind.setdefault(kind_of_fail(one.answered), Cause([])).found.append(one)
+        by_kind.setdefault(kind_of_fail(one.verdict), Cause([])).found.append(one)
     yield from by_kind.values()
 
 
@@ -240,25 +240,25 @@ def _recorded_cases(
 ) -> Iterator[tuple[RecordedCase, SmallestFail]]:
     """Yield the fails that the search can be given: an error has no answers."""
     for number, one in enumerate(found):
-        case = _record(tested, one.answered, f"fail-{number}")
+        case = _record(tested, one.verdict, f"fail-{number}")
         if case is not None:
             yield case, one
 
 
-def _record(tested: Engine, answered: CaseVerdict, name: str) -> RecordedCase | None:
+def _record(tested: Engine, verdict: CaseVerdict, name: str) -> RecordedCase | None:
     """Return an answer as the search for causes takes it; None for an error."""
-    exchange = answered.exchange
-    if exchange is None or answered.profile is None:
+    exchange = verdict.exchange
+    if exchange is None or verdict.profile is None:
         return None
     if tested.is_configurable:
-        tested = replace(tested, profile=answered.profile)
+        tested = replace(tested, profile=verdict.profile)
     result = Result(
         engine=tested.name,
         suite=SUITE,
         case=name,
-        rule=rule_of(answered),
-        outcome=answered.outcome,
-        explanation=answered.explanation,
+        rule=rule_of(verdict),
+        outcome=verdict.outcome,
+        explanation=verdict.explanation,
     )
     return RecordedCase(
         tested=tested,
@@ -266,6 +266,6 @@ def _record(tested: Engine, answered: CaseVerdict, name: str) -> RecordedCase | 
         question=exchange.question,
         relations=tuple(exchange.relations),
         windows=tuple(answer.window for answer in exchange.answers),
-        window_closure=exchange.window_closure or answered.profile.fields.get("closure"),
+        window_closure=exchange.window_closure or verdict.profile.fields.get("closure"),
         instants=tuple(answer.instant for answer in exchange.answers),
     )

@@ -31,7 +31,7 @@ SIDES = (0, 1)  # the processes
 
 
 @dataclass
-class Conversation:
+class EngineProcess:
     """One process of an engine, and the case that it is asked at present, if it is asked one."""
 
     live: LiveEngine
@@ -93,7 +93,7 @@ def conversation_machine(engine: Engine | str, seed: int = 1) -> type[RuleBasedS
 
         def __init__(self) -> None:
             super().__init__()
-            self.sides = [Conversation(LiveEngine(tested, Harnesses())) for _ in SIDES]
+            self.sides = [EngineProcess(LiveEngine(tested, Harnesses())) for _ in SIDES]
 
         @rule(side=st.sampled_from(SIDES), number=st.integers(0, CASES - 1))
         def register(self, side: int, number: int) -> None:

@@ -37,7 +37,16 @@ from refengine.core.query import (
 )
 from refengine.core.question import Question
 from refengine.core.semantics import ENUMS, FIELDS, INTEGRAL, OPTIONAL, Semantics
-from refengine.core.values import R2S, Condition, LateFor, ReportedWindows, Tick
+from refengine.core.values import (
+    R2S,
+    CloseRule,
+    Condition,
+    LateFor,
+    ReportedWindows,
+    Slide,
+    Tick,
+    Watermark,
+)
 from refengine.model.elements import XSD, Dataset, Element, Stream, Triple
 from refengine.model.errors import RefengineError, require
 from refengine.model.terms import Term, literal
@@ -46,6 +55,7 @@ from refengine.strategies.meanings import REPORTS
 from refengine.strategies.questions import extent_of
 
 TRIES = 20  # draws of a query that the engine's language may not have, or of a semantics
+MOST_REPORTS = 500  # about which so many reports are due, under a semantics that is drawn
 BODIES = 24  # that are drawn for a campaign, beside the plain ones
 PLAIN_BODIES = (
     "SELECT ?s ?p ?o WHERE { ?s ?p ?o }",
@@ -143,6 +153,8 @@ class Drawing:
                 streams = self._streams(chance, query, semantics)
                 if semantics is not None:
                     plan(query, streams, semantics)  # raises where they have no answer together
+                    if _estimate_reports(query, streams, semantics) > MOST_REPORTS:
+                        continue
                 return DrawnCase(Question(query, streams, static), semantics)
             except RefengineError:
                 continue
@@ -252,25 +264,25 @@ class Drawing:
             return chance.choice(before)
         is_single = any(window.by for window in query.windows)
         count = 1 if is_single else chance.choice((1, 1, 1, 2, 3))
-        return frozenset(_triple(chance) for _ in range(count))
+        return frozenset(_triple(chance, NUMBER in query.body.text) for _ in range(count))
 
 
 WINDOWS_ALONE = Body(window_elements.BODY)
 
 
-def _triple(chance: Random) -> Triple:
-    """Draw a triple of a vocabulary so small that its terms recur."""
+def _triple(chance: Random, is_of_numbers: bool = False) -> Triple:
+    """Draw a triple of a vocabulary so small that its terms recur. If it `is_of_numbers`, it often
+    has one.
+    """
     subject = chance.choice(SUBJECTS)
     if chance.random() < 0.1:
         subject = chance.choice(BLANKS)
+    if chance.random() < (0.7 if is_of_numbers else 0.2):
+        return subject, NUMBER, chance.choice(chance.choice((NUMBERS, DECIMALS)))
     kind = chance.random()
-    if kind < 0.2:
-        return subject, NUMBER, chance.choice(NUMBERS)
-    if kind < 0.25:
-        return subject, NUMBER, chance.choice(DECIMALS)
-    if kind < 0.3:
+    if kind < 0.07:
         return subject, chance.choice(LINKS), chance.choice(LITERALS)
-    if kind < 0.36:
+    if kind < 0.15:
         return subject, chance.choice(LINKS), chance.choice(BLANKS)
     return subject, chance.choice(LINKS), chance.choice(SUBJECTS)
 
@@ -304,6 +316,24 @@ def _is_sparse(fields: Mapping[str, Any]) -> bool:
         and Condition.NON_EMPTY in report
         and Condition.PERIODIC not in report
     )
+
+
+def _estimate_reports(query: Query, streams: Mapping[str, Stream], semantics: Semantics) -> int:
+    """Return about how many reports a semantics may give at most: one for each step of windows or
+    of time, as long as windows hold an element or, if empty ones are reported, all along.
+    """
+    times = [one.app for stream in streams.values() for one in stream]
+    if not times:
+        return 0
+    size = max(extent_of(window)[0] + window.lag for window in query.windows)
+    slides = [extent_of(window)[1] for window in query.windows]
+    if semantics.slide is Slide.IGNORED:
+        slides = [1]
+    periods = [each for each in (semantics.period, semantics.early_period) if each is not None]
+    span = len(times) * (size + 1)
+    if not _is_sparse(vars(semantics)):
+        span = max(span, max(times) - min(0, *times) + size)
+    return span // min([*slides, *periods])
 
 
 def _start(chance: Random, query: Query, t0: int, may_be_far: bool) -> int:
@@ -344,6 +374,8 @@ def draw_semantics(chance: Random, query: Query) -> Semantics:
         for _ in range(chance.choice((0, 1, 1, 2, 3))):
             name = chance.choice(chance.choice((FIELDS, CENTRAL)))
             fields[name] = chance.choice(_values(name))
+        if chance.random() < 0.25:
+            fields |= _lateness(chance)
         if any(window.is_keyed for window in query.windows) or any(
             window.kind is WindowKind.SESSION for window in query.windows
         ):
@@ -358,6 +390,22 @@ def draw_semantics(chance: Random, query: Query) -> Semantics:
             continue
         return semantics
     raise require(last)
+
+
+def _lateness(chance: Random) -> dict[str, Any]:
+    """Draw the fields by which elements may come late: for the stream, or for each window."""
+    grace = chance.choice((0, 1, 3, 20))
+    if chance.random() < 0.5:
+        return {"allowed_lateness": grace}
+    return {
+        "reported_windows": ReportedWindows.EVERY,
+        "late_for": LateFor.WINDOW,
+        "watermark": chance.choice(tuple(Watermark)),
+        "watermark_delay": chance.choice((0, 0, 1, 3)),
+        "expiry_rule": chance.choice(tuple(CloseRule)),
+        "allowed_lateness": grace,
+        "tick": Tick.TUPLE,
+    }
 
 
 @cache

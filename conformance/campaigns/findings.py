@@ -86,9 +86,9 @@ class Finding:
     shown: Shown = Shown.IN_NEW_PROCESS
 
     @property
-    def answered(self) -> CaseVerdict:
+    def verdict(self) -> CaseVerdict:
         """The answer to the smallest case."""
-        return self.cause.smallest.answered
+        return self.cause.smallest.verdict
 
     @property
     def title(self) -> str:
@@ -118,21 +118,21 @@ def write_findings(folder: Path, findings: Iterable[Finding], origin: Origin) ->
 
 def _result(finding: Finding, origin: Origin) -> Result:
     """Return the result of the smallest case, with its evidence."""
-    answered = finding.answered
+    verdict = finding.verdict
     table = None
-    if answered.exchange is not None:
+    if verdict.exchange is not None:
         table = evidence.of_verdict(
-            answered.exchange.question,
-            answered.exchange.answers,
-            answered.judgement,
+            verdict.exchange.question,
+            verdict.exchange.answers,
+            verdict.judgement,
         )
     return Result(
         engine=origin.tested.name,
         suite=SUITE,
         case=finding.name,
         rule=finding.cause.rule,
-        outcome=answered.outcome,
-        explanation=f"{finding.title}\n{answered.explanation}",
+        outcome=verdict.outcome,
+        explanation=f"{finding.title}\n{verdict.explanation}",
         evidence=table,
     )
 
@@ -144,23 +144,23 @@ def case_file(finding: Finding) -> str | None:
     """Return the text of the case file of a finding; None if what is right cannot be written, such
     as too many reports.
     """
-    answered = finding.answered
+    verdict = finding.verdict
     try:
-        semantics = semantics_of(answered)
+        semantics = semantics_of(verdict)
         if semantics is None:
             return None
-        due = due_reports(answered, semantics)
+        due = due_reports(verdict, semantics)
         if len(due) > REPORTS:
             return None
         table = {
             "rule": finding.cause.rule,
             "name": case_name(finding),
             "derivation": DERIVATION,
-            **_question_tables(answered),
+            **_question_tables(verdict),
             "expect": [
                 {
                     "semantics": nearest_profile(semantics_to_json(semantics)),
-                    "reports": [_report_table(answered, report) for report in due],
+                    "reports": [_report_table(verdict, report) for report in due],
                 }
             ],
         }
@@ -177,25 +177,25 @@ def case_name(finding: Finding) -> str:
     return re.sub(r"\s+", " ", re.sub(r"[./\n]", " ", text))[:NAME].strip()
 
 
-def semantics_of(answered: CaseVerdict) -> Semantics | None:
+def semantics_of(verdict: CaseVerdict) -> Semantics | None:
     """Return the semantics under which what is right is told: that which is sent, that of the
     verdict, or else one that the engine claims.
     """
-    if answered.case.semantics is not None:
-        return answered.case.semantics
-    judgement = answered.judgement
+    if verdict.case.semantics is not None:
+        return verdict.case.semantics
+    judgement = verdict.judgement
     if judgement is not None and judgement.trial is not None:
         return judgement.trial.semantics
-    if answered.profile is None:
+    if verdict.profile is None:
         return None
-    return choose_assignment(answered.case.question, answered.profile)
+    return choose_assignment(verdict.case.question, verdict.profile)
 
 
-def due_reports(answered: CaseVerdict, semantics: Semantics) -> list[Report]:
+def due_reports(verdict: CaseVerdict, semantics: Semantics) -> list[Report]:
     """Return what should have come: the reports over the case's own stream, without sentinels, at
     most one more than a case may have. Raises RefengineError.
     """
-    question = answered.case.question
+    question = verdict.case.question
     reports = evaluate(
         question.query,
         question.streams,
@@ -206,9 +206,9 @@ def due_reports(answered: CaseVerdict, semantics: Semantics) -> list[Report]:
     return list(islice(reports, REPORTS + 1))
 
 
-def _question_tables(answered: CaseVerdict) -> dict[str, Any]:
+def _question_tables(verdict: CaseVerdict) -> dict[str, Any]:
     """Return the keys of a case that are its question."""
-    question = answered.case.question
+    question = verdict.case.question
     table: dict[str, Any] = {
         "query": query_table(question.query),
         "streams": [
@@ -232,14 +232,14 @@ def _element_table(element: Element) -> dict[str, Any]:
     return table
 
 
-def _report_table(answered: CaseVerdict, report: Report) -> dict[str, Any]:
+def _report_table(verdict: CaseVerdict, report: Report) -> dict[str, Any]:
     """Return the table of a report that is due. Its instant is of no interest where the engine has
     a semantics of its own.
     """
     table: dict[str, Any] = {}
     if report.window is not None:
         table["window"] = list(report.window)
-    if answered.case.semantics is not None:
+    if verdict.case.semantics is not None:
         table["instant"] = report.instant
     if report.takes_back:
         table["takes_back"] = True
@@ -260,15 +260,15 @@ def report_lines(finding: Finding, origin: Origin) -> Iterator[str]:
     yield ""
     yield "## Smallest stream"
     yield ""
-    yield from _stream_lines(finding.answered)
+    yield from _stream_lines(finding.verdict)
     yield ""
     yield "## What came"
     yield ""
-    yield from _came_lines(finding.answered)
+    yield from _came_lines(finding.verdict)
     yield ""
     yield "## What should have come"
     yield ""
-    yield from _due_lines(finding.answered)
+    yield from _due_lines(finding.verdict)
     yield ""
     yield "## Why"
     yield ""
@@ -282,7 +282,7 @@ def report_lines(finding: Finding, origin: Origin) -> Iterator[str]:
     yield f"python -m conformance fuzz {engine} --case {finding.name}.toml"
     yield "```"
     yield ""
-    yield f"SmallestFail by `{origin.command}`, first in case {finding.cause.smallest.number}."
+    yield f"Found by `{origin.command}`, first in case {finding.cause.smallest.number}."
 
 
 def _origin_lines(finding: Finding, origin: Origin) -> Iterator[str]:
@@ -299,20 +299,20 @@ def _origin_lines(finding: Finding, origin: Origin) -> Iterator[str]:
         yield f"- Known deviation of the engine's file: {deviation.reason} ({deviation.link})"
 
 
-def _stream_lines(answered: CaseVerdict) -> Iterator[str]:
+def _stream_lines(verdict: CaseVerdict) -> Iterator[str]:
     """Yield the windows, the body and the elements."""
-    query = answered.case.query
+    query = verdict.case.query
     words = Wording.of(query)
     for window in query.windows:
         yield f"- {_window_text(window)}"
-    if not answered.case.is_of_windows:
+    if not verdict.case.is_of_windows:
         yield f"- query `{printable(query.body.text, 400)}`"
     if query.r2s is not None:
         yield f"- operator {query.r2s}"
-    if answered.case.semantics is not None:
-        yield f"- semantics that is sent: {brief(answered.case.semantics)}"
-    elements = answered.case.elements
-    has_several = len(answered.case.question.streams) > 1
+    if verdict.case.semantics is not None:
+        yield f"- semantics that is sent: {brief(verdict.case.semantics)}"
+    elements = verdict.case.elements
+    has_several = len(verdict.case.question.streams) > 1
     for name, element in elements[:SHOWN]:
         until = "" if element.end is None else f", valid until {element.end}"
         of_stream = f" on {name}" if has_several else ""
@@ -321,19 +321,19 @@ def _stream_lines(answered: CaseVerdict) -> Iterator[str]:
         yield f"- and {len(elements) - SHOWN} more"
     if not elements:
         yield "- no element"
-    sentinels = _sentinels(answered)
+    sentinels = _sentinels(verdict)
     if sentinels:
         times = ", ".join(str(one.app) for one in sentinels[:SHOWN])
         yield f"- then, so that time goes on: {count_text(len(sentinels), 'element')} at {times}"
 
 
-def _sentinels(answered: CaseVerdict) -> list[Element]:
+def _sentinels(verdict: CaseVerdict) -> list[Element]:
     """Return the elements that the suite pushes after those of the case."""
-    if answered.exchange is None:
+    if verdict.exchange is None:
         return []
     found: list[Element] = []
-    for name, stream in answered.exchange.question.streams.items():
-        own = len(answered.case.question.streams.get(name, ()))
+    for name, stream in verdict.exchange.question.streams.items():
+        own = len(verdict.case.question.streams.get(name, ()))
         found += list(stream)[own:]
     return found
 
@@ -350,25 +350,25 @@ def _window_text(window: Window) -> str:
     return ", ".join(words)
 
 
-def _came_lines(answered: CaseVerdict) -> Iterator[str]:
-    """Yield what the engine answered: its reports, or the error."""
-    if answered.outcome is Outcome.ERROR:
-        yield f"- error: {printable_line(answered.explanation)}"
+def _came_lines(verdict: CaseVerdict) -> Iterator[str]:
+    """Yield what the engine gave: its reports, or the error."""
+    if verdict.outcome is Outcome.ERROR:
+        yield f"- error: {printable_line(verdict.explanation)}"
         return
-    words = Wording.of(answered.case.query)
-    yield from _listed([_answer_text(one, words) for one in answered.answers])
+    words = Wording.of(verdict.case.query)
+    yield from _listed([_answer_text(one, words) for one in verdict.answers])
 
 
-def _due_lines(answered: CaseVerdict) -> Iterator[str]:
+def _due_lines(verdict: CaseVerdict) -> Iterator[str]:
     """Yield what should have come."""
     try:
-        semantics = semantics_of(answered)
+        semantics = semantics_of(verdict)
         if semantics is None:
             yield "- nothing can be told: the semantics is open"
             return
-        question = answered.case.question
-        if answered.exchange is not None:
-            question = answered.exchange.question
+        question = verdict.case.question
+        if verdict.exchange is not None:
+            question = verdict.exchange.question
         reports = evaluate(
             question.query,
             question.streams,
@@ -376,7 +376,7 @@ def _due_lines(answered: CaseVerdict) -> Iterator[str]:
             static=question.static,
             answer=defined_answer,
         )
-        words = Wording.of(answered.case.query)
+        words = Wording.of(verdict.case.query)
         due = [_report_text(one, words) for one in islice(reports, REPORTS)]
     except RefengineError as error:
         yield f"- {printable_line(str(error))}"

@@ -16,28 +16,28 @@ from refengine.model.elements import Element
 from refengine.model.errors import RefengineError
 
 
-def kind_of_fail(answered: CaseVerdict) -> str:
+def kind_of_fail(verdict: CaseVerdict) -> str:
     """Return what a fail has in common with many others: the symptom, the known deviations, the
     kinds of the windows with how slide and size compare, whether elements come late, and the form
     of the body. It is compared before cases are made small.
     """
-    known = " and ".join(one.reason for one in answered.known)
-    query = answered.case.query
-    parts = [answered.symptom, known, *map(_window_words, query.windows), str(query.r2s or "")]
-    elements = [one for _, one in answered.case.elements]
+    known = " and ".join(one.reason for one in verdict.known)
+    query = verdict.case.query
+    parts = [verdict.symptom, known, *map(_window_words, query.windows), str(query.r2s or "")]
+    elements = [one for _, one in verdict.case.elements]
     if any(other.app < one.app for one, other in pairwise(elements)):
         parts.append("late")
-    if not answered.case.is_of_windows:
+    if not verdict.case.is_of_windows:
         parts.append(_body_words(query))
     return "; ".join(filter(None, parts))
 
 
-def shape_of(answered: CaseVerdict) -> str:
+def shape_of(verdict: CaseVerdict) -> str:
     """Return the shape of a small case: its kind, and where its elements are."""
-    query = answered.case.query
-    elements = [one for _, one in answered.case.elements]
+    query = verdict.case.query
+    elements = [one for _, one in verdict.case.elements]
     places = _places(query.windows[0], elements)
-    return "; ".join([kind_of_fail(answered), f"{len(elements)} elements", *places])
+    return "; ".join([kind_of_fail(verdict), f"{len(elements)} elements", *places])
 
 
 def _window_words(window: Window) -> str:

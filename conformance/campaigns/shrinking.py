@@ -54,9 +54,9 @@ def _shrink(live: LiveEngine, failed: CaseVerdict, last: int, is_settled: bool) 
         for smaller in _candidates(failed.case, tried):
             if live.asked >= last:
                 return failed
-            answered = live.ask(smaller, is_settled=is_settled)
-            if answered.shows(failed):
-                failed = answered
+            verdict = live.ask(smaller, is_settled=is_settled)
+            if verdict.shows(failed):
+                failed = verdict
                 break
         else:
             return failed

@@ -182,7 +182,7 @@ def _progress(
             progress.update(1)
             if found is not None:
                 known = "known: " if found.known else ""
-                text = f"case {found.number}: {known}{found.answered.symptom}"
+                text = f"case {found.number}: {known}{found.verdict.symptom}"
                 progress.write(f"conformance: {plain(text)}", file=sys.stderr)
 
         yield note
@@ -232,7 +232,7 @@ def _print_findings(campaign: Campaign, findings: list[Finding], folder: Path) -
     name = campaign.live.tested.name
     print(f"{name}: {campaign.judged} cases judged ({counts or 'none drawn'})")
     for one in findings:
-        elements = count_text(len(one.answered.case.elements), "element")
+        elements = count_text(len(one.verdict.case.elements), "element")
         kind = "known" if one.cause.known else "new"
         print(f"  {kind:5} {one.name}: {one.title}; {elements}, {one.cause.rule}")
     if findings:

@@ -109,7 +109,7 @@ DEFECTS = {
 @pytest.mark.parametrize("defect", DEFECTS)
 def test_a_defect_becomes_a_small_stream(tmp_path, defect):
     campaign = campaign_against(library(tmp_path / "a", defect), 20)
-    smallest = min((one.answered for one in campaign.found.values()), key=lambda one: one.case.size)
+    smallest = min((one.verdict for one in campaign.found.values()), key=lambda one: one.case.size)
     assert [one.app for _, one in smallest.case.elements] == DEFECTS[defect]
     window = smallest.case.query.windows[0]
     assert max(window.size, window.slide) <= 2
@@ -128,7 +128,7 @@ def test_a_crash_becomes_a_small_stream_and_its_text_is_bounded(tmp_path, defect
     campaign = campaign_against(tested, 3)
     [cause] = group_by_kind(list(campaign.found.values()))
     assert cause.title.startswith(CRASHES[defect])
-    assert [one.app for _, one in cause.smallest.answered.case.elements] == [0]
+    assert [one.app for _, one in cause.smallest.verdict.case.elements] == [0]
     findings = list(check_findings([cause], tested))
     write_findings(tmp_path / "out", findings, Origin(tested, campaign.live.named, "fuzz"))
     for file in (tmp_path / "out").iterdir():
@@ -163,7 +163,7 @@ class LateHarness:
 def test_what_comes_after_the_last_reply_is_an_error_of_its_own_case():
     campaign = Campaign(Drawing.of(REFERENCE, 1), LateHarness())
     campaign.run(range(12))
-    found = [one.answered for one in campaign.found.values()]
+    found = [one.verdict for one in campaign.found.values()]
     assert {one.symptom for one in found} == {"wrote a line"}
     assert {len(one.case.elements) for one in found} == {1}
     assert campaign.numbers["error"] > 3 and campaign.numbers["pass"] == 12
@@ -205,7 +205,7 @@ def test_a_known_deviation_is_not_reported_again(tmp_path):
 def test_a_deviation_in_no_field_is_known_by_the_shape_of_its_case(tmp_path):
     known = causes_of(campaign_against(library(tmp_path / "b", BORDERS, LISTED), 12))
     assert [cause.title for cause in known if cause.known] == ["an element on a border is lost"]
-    assert len(known[-1].smallest.answered.case.elements) <= 2
+    assert len(known[-1].smallest.verdict.case.elements) <= 2
 
 
 # What is written
