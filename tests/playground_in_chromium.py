@@ -251,6 +251,28 @@ def test_two_semantics_by_keyboard(page: Page) -> None:
     assert page.locator("#step h3").all_inner_texts()[0].startswith("A: ")
 
 
+def test_an_element_is_dragged_in_time(page: Page) -> None:
+    """bob goes from the hall at 4 to where the axis has 13, and is then in [5, 15) and [10, 20)."""
+    page.evaluate("location.hash = '#'")
+    page.select_option("#example", "window/win-3-t0")
+    page.evaluate("document.body.dataset.state = 'asked'")
+    page.select_option("#example", "")
+    settle(page)
+    circles = page.locator("#drawing circle.element")
+    start, goal = circles.nth(1).bounding_box(), circles.nth(3).bounding_box()
+    assert start is not None and goal is not None
+    page.evaluate("document.body.dataset.state = 'asked'")
+    page.mouse.move(start["x"] + start["width"] / 2, start["y"] + start["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(goal["x"] + goal["width"] / 2, goal["y"] + goal["height"] / 2, steps=5)
+    page.mouse.up()
+    settle(page)
+    lines = page.locator("#streams textarea").input_value().splitlines()
+    assert lines[2:4] == ["13 :bob :in :hall", "13 :ann :in :lab"]
+    hall = [where for where, rows in shown(page) if any(":hall" in row for row in rows)]
+    assert [where.split(" at ")[0] for where in hall] == ["[0, 10)", "[5, 15)", "[10, 20)"]
+
+
 def test_what_is_taken_along(page: Page) -> None:
     go(page, "#case=window/win-3-t0")
     page.locator("#exported").locator("xpath=..").evaluate("box => box.open = true")

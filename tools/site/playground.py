@@ -215,6 +215,7 @@ def run(request: Json) -> Json:
             for pair in pairs
         ],
         "drawing": drawing.svg("Time line of the reports"),
+        "streams": list(dict.fromkeys(window.stream for window in asked.question.query.windows)),
     }
 
 
