@@ -9,6 +9,7 @@ import os
 import random
 import shutil
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
 PROFILE = os.environ.get("REFENGINE_HYPOTHESIS_PROFILE", "ci")
 
 # A fixture that two modules import is two fixtures, each with a server; a plugin's is one.
-pytest_plugins = () if PROFILE == "mutation" else ("cluster",)
+# Where there are no processes, as under Pyodide, there are no servers.
+pytest_plugins = () if PROFILE == "mutation" or sys.platform == "emscripten" else ("cluster",)
 
 settings.register_profile("ci", derandomize=True, deadline=None, max_examples=100, database=None)
 settings.register_profile(

@@ -13,14 +13,14 @@ from typing import Any, cast
 
 from refengine.model.elements import Term
 from refengine.model.errors import ForbiddenAccess, InvalidStream
-from refengine.model.libraries import keeping_lexical_forms, why_unusable
+from refengine.model.libraries import keeping_lexical_forms
 from refengine.model.messages import display, why
 from refengine.model.terms import XSD, iri_term, literal_term
 from refengine.rdf.plain_turtle import BlankNode, Misread, Part, TripleInGraph
 from refengine.rdf.recordings import parse_json
 from refengine.rdf.sources import Source, read_text
 from refengine.rdf.terms import Document, Statement
-from refengine.rdf.turtle import parse_by_pyoxigraph
+from refengine.rdf.turtle import can_pyoxigraph_parse, parse_by_pyoxigraph
 
 # What relative IRIs are resolved against, so that they are seen: the parser would leave them out.
 RELATIVE = "http://refengine-relative.invalid/"
@@ -120,7 +120,7 @@ def _parse(text: str, prefix: str, base: str) -> Iterator[Statement]:
             raise Misread(reason, line)
         return found
 
-    if why_unusable("pyoxigraph") is None:
+    if can_pyoxigraph_parse():
         triples = parse_by_pyoxigraph(text, "JSON-LD", base or RELATIVE)
     else:
         triples = _parse_by_rdflib(text, base or RELATIVE)

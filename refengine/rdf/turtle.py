@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from hashlib import sha256
 from typing import IO, cast
 
@@ -65,7 +66,7 @@ def parse_statements(text: str, language: str, prefix: str, base: str = "") -> I
         return labels.setdefault(found, f"_:{scope}{prefix}{len(labels) + 1}")
 
     parse = plain_turtle.parse
-    if why_unusable("pyoxigraph") is None:
+    if can_pyoxigraph_parse():
         parse = parse_by_pyoxigraph
     try:
         for found in parse(marks.put(text, language), language, base):
@@ -86,6 +87,18 @@ def parse_statements(text: str, language: str, prefix: str, base: str = "") -> I
     except Misread as error:
         reason = error.reason.replace(f"<{marks.message}>", "MESSAGE")
         raise Misread(reason, error.line) from None
+
+
+@cache
+def can_pyoxigraph_parse() -> bool:
+    """Return whether pyoxigraph is there with its parsers: what stands in for it as a witness, as
+    in a browser, may have none.
+    """
+    if why_unusable("pyoxigraph") is not None:
+        return False
+    import pyoxigraph
+
+    return hasattr(pyoxigraph, "parse")
 
 
 def parse_by_pyoxigraph(text: str, language: str, base: str = "") -> Iterator[TripleInGraph]:

@@ -1,6 +1,7 @@
 // The page: what is asked on the left, what follows from it on the right.
 import { Engine } from "./client.js";
 import { $, clear, make } from "./dom.js";
+import { letDrag } from "./drag.js";
 import { makeEditor } from "./editor.js";
 import { Fields } from "./fields.js";
 import { Reports } from "./reports.js";
@@ -89,7 +90,20 @@ async function run() {
     return;
   }
   reports.show(result);
+  letDrag($("drawing").querySelector("svg"), drawnElements(result.streams), moved);
   say(`${$("reports").caption.textContent}; ${time}`);
+}
+
+// The drawing has the elements of the query's streams, one stream after the other.
+function drawnElements(names) {
+  return names.flatMap((name) => state.streams.find((s) => s.name === name)?.elements ?? []);
+}
+
+// What was moved past another element arrives after it.
+function moved() {
+  for (const stream of state.streams) stream.elements.sort((a, b) => a.at - b.at);
+  streams.show($("streams"), state);
+  soon();
 }
 
 async function judge() {

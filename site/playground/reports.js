@@ -101,7 +101,7 @@ export class Reports {
   caption() {
     const { runs, pairs } = this.result;
     const differing = pairs.filter((pair) => pair[2]).length;
-    if (runs.length > 1) return `${pairs.length} reports, ${differing} of which differ`;
+    if (runs.length > 1) return `${pairs.length} reports, ${differing} differ`;
     const { steps } = runs[0];
     const emitted = steps.filter((step) => step.emitted);
     const kinds = new Set(emitted.flatMap((step) => step.witnesses));

@@ -81,7 +81,7 @@ def both(module: Any, parse: Callable[[], Iterator[Statement]]) -> tuple[list[An
     """Return what is made of a text with pyoxigraph, and without."""
     with pytest.MonkeyPatch.context() as patch:
         with_it = outcome(parse)
-        patch.setattr(module, "why_unusable", lambda _: "not installed")
+        patch.setattr(module, "can_pyoxigraph_parse", lambda: False)
         return with_it, outcome(parse)
 
 
@@ -142,6 +142,6 @@ def test_json_ld_says_the_same(document: Any) -> None:
 def test_lines_of_statements_are_those_where_their_objects_begin() -> None:
     text = "<urn:a> <urn:p>\n1 ,\n\n2 .\n# three\n<urn:b> <urn:p> '''x\ny''' ."
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(turtle, "why_unusable", lambda _: "not installed")
+        patch.setattr(turtle, "can_pyoxigraph_parse", lambda: False)
         found = list(turtle.parse_statements(text, "Turtle", "b"))
     assert [statement.line for statement in found] == [2, 4, 6]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -64,11 +65,18 @@ def answer(text: str) -> str:
     """
     request = json.loads(text)
     try:
-        return json.dumps(TASKS[request["task"]](request))
+        answered = TASKS[request["task"]](request)
     except RefengineError as error:
         notes = getattr(error, "__notes__", ())
         reason = "\n".join([str(error), *notes])
-        return json.dumps({"refused": reason, "rule": error.rule, "kind": type(error).__name__})
+        answered = {"refused": reason, "rule": error.rule, "kind": type(error).__name__}
+    return with_names(json.dumps(answered))
+
+
+def with_names(text: str) -> str:
+    """Return a text in which what stands in for pyoxigraph, as in a browser, has its own name."""
+    name = getattr(sys.modules.get("pyoxigraph"), "NAME", "pyoxigraph")
+    return text.replace("pyoxigraph", name)
 
 
 # What the page begins with
@@ -215,6 +223,7 @@ def run(request: Json) -> Json:
             for pair in pairs
         ],
         "drawing": drawing.svg("Time line of the reports"),
+        "streams": list(dict.fromkeys(window.stream for window in asked.question.query.windows)),
     }
 
 

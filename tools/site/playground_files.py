@@ -46,8 +46,9 @@ def write_playground(folder: Path) -> None:
     """Write the playground into a folder. Raises CalledProcessError if npm's tools fail."""
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "pyodide").mkdir(parents=True)
-    for name in ("index.html", "worker.js"):
+    for name in ("index.html", "oxigraph.js"):
         shutil.copy(SITE / "playground" / name, folder)
+    write_worker(folder)
     own_style = (SITE / "playground" / "style.css").read_text(encoding="utf-8")
     write(folder / "style.css", style() + own_style)
     node(
@@ -113,11 +114,22 @@ def modules_of_page() -> Iterator[tuple[str, bytes]]:
                 yield name, path.read_bytes()
     for name in ("playground", "exports"):
         yield f"tools/site/{name}.py", (Path(__file__).parent / f"{name}.py").read_bytes()
+    yield "pyoxigraph.py", (Path(__file__).parent / "oxigraph.py").read_bytes()
     for library in LIBRARIES:
         for file in metadata.files(library) or ():
             name = file.as_posix()
             if not LEFT_OUT_OF_LIBRARIES.search(name) and not name.startswith(".."):
                 yield name, Path(file.locate()).read_bytes()
+
+
+def write_worker(folder: Path) -> None:
+    """Write the worker, which knows Oxigraph's version, and Oxigraph."""
+    (folder / "oxigraph").mkdir()
+    for name in ("web.js", "web_bg.wasm"):
+        shutil.copy(PACKAGES / "oxigraph" / name, folder / "oxigraph")
+    package = json.loads((PACKAGES / "oxigraph" / "package.json").read_text(encoding="utf-8"))
+    text = (SITE / "playground" / "worker.js").read_text(encoding="utf-8")
+    write(folder / "worker.js", text.replace("@OXIGRAPH@", package["version"]))
 
 
 def write_service_worker(folder: Path) -> None:
