@@ -31,6 +31,7 @@ from conformance.command_line import (
     shard,
     test,
     truth,
+    window,
 )
 from refengine import cli
 
@@ -50,6 +51,7 @@ COMMANDS: dict[str, cli.Command] = {
     "case": case,
     "shard": shard,
     "truth": truth,
+    "window": window,
 }
 
 
