@@ -13,7 +13,7 @@ from refengine import UNKNOWN, Profile, Relation, evaluate, from_table, profile,
 from refengine.core import r2r
 from refengine.core.question import Question
 from refengine.core.semantics import FIELDS
-from refengine.core.values import R2S, CloseRule, Closure, Empty
+from refengine.core.values import R2S, CloseRule, Closure, Empty, Tick
 from refengine.model.errors import RefengineError
 from refengine.oracle.answers import SharedAnswers
 from refengine.oracle.explanations.changes import find_explaining_trial
@@ -22,9 +22,11 @@ from refengine.oracle.inference import (
     every_value,
     explaining,
     make_set,
+    outcomes,
     read_fields,
     values_of_profile,
 )
+from refengine.oracle.inference.outcomes import are_alike
 from refengine.oracle.trial import RecordingToJudge
 from refengine.strategies import inputs, queries, semantics
 
@@ -119,8 +121,47 @@ def test_empty_answers_that_were_never_due_are_undetermined():
     assert found.values("empty") == tuple(Empty)
 
 
+def test_members_that_answer_alike_are_one_outcome():
+    """At 12 c closes [0, 10) or (0, 10], without b or with it; the last window is not closed."""
+    candidates = csparql_but(
+        closure=(Closure.RIGHT_OPEN, Closure.LEFT_OPEN), tick=EVERY["tick"], empty=EVERY["empty"]
+    )
+    found = {
+        relations and tuple(sum(one.rows.values()) for one in relations): members
+        for relations, members in outcomes(candidates, recorded("a3 b10 c12").question)
+    }
+    assert set(found) == {(1,), (2,), None}
+    assert found[1,].values("closure") == (Closure.RIGHT_OPEN,)
+    assert found[2,].values("closure") == (Closure.LEFT_OPEN,)
+    # without batch ids the batch tick has no meaning (TICK-3)
+    assert found[None].values("tick") == (Tick.BATCH,)
+    assert sum(members.count for members in found.values()) == candidates.count == 18
+
+
 VARIED = st.lists(st.sampled_from(FIELDS), max_size=3, unique=True)
 DEPENDENT = ("base", "watermark", "watermark_delay", "expiry_rule", "period", "anchor", "offset")
+
+
+def _check_outcomes(candidates: SemanticsSet, question: Question) -> None:
+    """Each member must answer what its outcome has."""
+    closed = candidates - candidates.where("t0", UNKNOWN)
+    of_member = {
+        tuple(fields.values()): one.relations
+        for one in outcomes(closed, question)
+        for fields in one.semantics.members()
+    }
+    assert len(of_member) == closed.count
+    for choice in closed.semantics():
+        try:
+            made = [
+                report.relation
+                for report in evaluate(
+                    question.query, question.streams, choice, answer=r2r.defined_answer
+                )
+            ]
+        except RefengineError:
+            made = None
+        assert are_alike(made, of_member[tuple(vars(choice).values())])
 
 
 @settings(max_examples=40, suppress_health_check=list(HealthCheck))
@@ -148,6 +189,7 @@ def test_each_member_explains_what_the_oracle_says_that_it_explains(data: st.Dat
         event("too many to ask one by one")
         return
 
+    _check_outcomes(candidates, recording.question)
     found = explaining(candidates, recording)
     assert truth in found.semantics
     members = {tuple(fields.values()) for fields in found.semantics.members()}

@@ -13,46 +13,21 @@ decided for all members at once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import product
 from typing import Any, NamedTuple
 
-from refengine.core import tick
-from refengine.core.answers import RecomputedAnswers, recomputed_answers
-from refengine.core.evaluations import evaluations
 from refengine.core.moving import Room, moving
-from refengine.core.plan import Plan, plan_without_end, with_end
+from refengine.core.plan import Plan, with_end
 from refengine.core.profile import UNKNOWN
-from refengine.core.query import BORDERED, SLIDING, Query
-from refengine.core.question import Question
+from refengine.core.query import Query
 from refengine.core.reports import ReportMaker, borders_of
 from refengine.core.schedule import Evaluation
 from refengine.core.semantics import Semantics
-from refengine.core.values import (
-    R2S,
-    AllowedLateness,
-    Base,
-    Closure,
-    Collection,
-    Empty,
-    End,
-    LateFor,
-    Slide,
-)
-from refengine.core.window import Content
-from refengine.incremental import AnswerCache
+from refengine.core.values import Closure
 from refengine.incremental.coverage import NotCovered
-from refengine.incremental.schedule import schedule_with_late_end
-from refengine.model.elements import Relation
-from refengine.model.errors import (
-    InvalidQuery,
-    InvalidSemantics,
-    InvalidStream,
-    TooManyReports,
-    Unsupported,
-)
+from refengine.model.errors import InvalidSemantics, InvalidStream, TooManyReports, Unsupported
 from refengine.oracle import orders
 from refengine.oracle.answers import SharedAnswers
 from refengine.oracle.assignments import BEGINNING_AT_T0, fit_to_stated_window
@@ -63,19 +38,18 @@ from refengine.oracle.beginnings import (
     shows_empty_windows,
 )
 from refengine.oracle.inference.choices import Choices, run_for_each
-from refengine.oracle.inference.semantics_set import (
-    ALL_GROUPS,
-    PLACES,
-    Block,
-    SemanticsSet,
-    Shape,
-    make_set,
+from refengine.oracle.inference.representatives import representatives
+from refengine.oracle.inference.runs import (
+    Effect,
+    FixedT0Needed,
+    effects,
+    evaluations_as_far_as,
+    maker_of,
+    plan_of,
 )
+from refengine.oracle.inference.semantics_set import Block, SemanticsSet
 from refengine.oracle.t0_classes import T0_CLASS_BOUND, views_from
 from refengine.oracle.trial import RecordingToJudge, State, advance, find_accepting_state
-
-# the fields that only R2S and the answers read
-OUTPUT_FIELDS = ("r2s", "base", "empty", "collection")
 
 
 class Found(NamedTuple):
@@ -132,84 +106,7 @@ def find_explaining(
                 yield found._replace(block=represent.restored(found.block, block))
 
 
-# Values that cannot matter
-
-
-@dataclass(frozen=True)
-class Representatives:
-    """For some groups of fields, by number, the function from a shape to the one that represents
-    it: with both the question has the same answers.
-    """
-
-    of_groups: Mapping[int, Callable[[Shape], Shape]]
-
-    def asked(self, block: Block, query: Query) -> tuple[Block, ...]:
-        """Return the representatives of a block that mean something with a query."""
-        for number, represent in self.of_groups.items():
-            shapes = tuple(dict.fromkeys(map(represent, block.shapes[number])))
-            block = replace(
-                block, shapes=(*block.shapes[:number], shapes, *block.shapes[number + 1 :])
-            )
-        values = {name: block.values(name) for name in PLACES}
-        try:
-            legal = make_set(values, query)
-        except (InvalidSemantics, InvalidQuery):
-            return ()
-        return (SemanticsSet((block,)) & legal).blocks
-
-    def restored(self, found: Block, block: Block) -> Block:
-        """Return all members of a block that are represented in `found`."""
-        shapes = list(found.shapes)
-        for number, represent in self.of_groups.items():
-            kept = found.key[number]
-            shapes[number] = tuple(s for s in block.shapes[number] if represent(s) in kept)
-        return Block(tuple(shapes))
-
-
-def representatives(question: Question) -> Representatives:
-    """Return which values cannot matter to a question.
-
-    - the closure, if no window has borders (QRY-5);
-    - whether the slide is honoured, if none is stated but 1 (WIN-17);
-    - for what elements are late, if they are in order (MOD-2, MOD-5), and how late they may be.
-    """
-    found: dict[int, Callable[[Shape], Shape]] = {}
-    windows = question.query.windows
-    if not any(window.kind in BORDERED for window in windows):
-        found[PLACES["closure"][0]] = lambda shape: (*shape[:2], None)
-    if all(window.kind not in SLIDING or window.step == 1 for window in windows):
-        found[PLACES["slide"][0]] = lambda shape: (Slide.STATED,)
-    names = {window.stream for window in windows}
-    is_plain = len(names) == 1 and not any(window.is_keyed for window in windows)
-    if is_plain and all(is_in_order(question, name) for name in names):
-        found[PLACES["late_for"][0]] = _in_order
-    return Representatives(found)
-
-
-def is_in_order(question: Question, name: str) -> bool:
-    """Return whether no element of a stream is earlier than one before it."""
-    stream = question.streams.get(name, ())
-    apps = [element.app for element in stream]
-    return apps == sorted(apps)
-
-
-_LATE = ALL_GROUPS[PLACES["late_for"][0]]
-
-
-def _in_order(shape: Shape) -> Shape:
-    """Represent what becomes of late elements where there are none."""
-    values = dict(zip(_LATE, shape, strict=True))
-    if values["late_for"] is LateFor.WINDOW:
-        return shape
-    values |= {"late_for": LateFor.STREAM, "allowed_lateness": AllowedLateness.REJECT}
-    return tuple(values.values())
-
-
 # The search
-
-
-class _FixedT0Needed(Exception):
-    """Something needs t0 as an integer that does not move."""
 
 
 class _Begun(NamedTuple):
@@ -263,12 +160,7 @@ class _Search:
         return _Begun(planned, self._fitting(planned, found.lo, found.hi), found.others, True)
 
     def _plan(self, semantics: Semantics) -> Plan:
-        recorded = self.recorded
-        planned = plan_without_end(recorded.query, recorded.streams, semantics)
-        if semantics.tick.needs_batches:
-            for arrival in planned.arrivals:
-                tick.batch_id(arrival)
-        return self.answers.with_shared_elements(planned, recorded.query)
+        return plan_of(self.recorded, semantics, self.answers)
 
     def _fitting(self, planned: Plan, lo: int, hi: int) -> Sequence[tuple[int, int]]:
         """Return the ranges of t0 within a range in which a window may begin where the first stated
@@ -385,7 +277,7 @@ class _Search:
         move as far as there is room, which becomes less.
         """
 
-        def run(choices: Choices) -> list[_Outputs] | None:
+        def run(choices: Choices) -> list[Effect] | None:
             begun = replace(planned, semantics=choices.semantics)
             try:
                 if t0 is not None and room is not None:
@@ -398,36 +290,37 @@ class _Search:
             except Unsupported:
                 return None
 
-        for smaller, outputs in run_for_each([part], run):
-            if outputs is None:
+        for smaller, explaining_it in run_for_each([part], run):
+            if explaining_it is None:
                 yield Found(smaller, explains=None)
                 continue
-            yield from _of_outputs(smaller, outputs, self.recorded.query)
+            yield from _parts(smaller, explaining_it, self.recorded.query)
 
-    def _run_from(self, planned: Plan, choices: Choices, t0: int, room: Room) -> list[_Outputs]:
+    def _run_from(self, planned: Plan, choices: Choices, t0: int, room: Room) -> list[Effect]:
         """Return the outputs that explain the recording, for windows that begin at t0."""
         try:
             moving_t0 = moving(t0, room) if room.most else t0
             return self._run(replace(planned, views=views_from(planned, moving_t0)), choices)
-        except _FixedT0Needed:
+        except FixedT0Needed:
             room.most = 0
             return self._run(replace(planned, views=views_from(planned, t0)), choices)
 
-    def _run(self, planned: Plan, choices: Choices) -> list[_Outputs]:
+    def _run(self, planned: Plan, choices: Choices) -> list[Effect]:
         """Return the combinations of output fields that explain the recording under a plan."""
         recorded = self.recorded
         query = recorded.query
-        every = [
-            _Outputs.of(values, planned, query) for values in output_values(choices.block, query)
-        ]
+        every = {
+            effect: planned.semantics.with_values(**values)
+            for effect, values in effects(choices.block, query).items()
+        }
         if any(not recorded.streams[spec.stream].ordered for spec in query.windows):
             ended = with_end(planned)
             if orders.order_matters(ended):
                 return [
-                    one
-                    for one in every
+                    effect
+                    for effect, semantics in every.items()
                     if orders.search_orders(
-                        recorded, replace(ended, semantics=one.semantics), self.answers
+                        recorded, replace(ended, semantics=semantics), self.answers
                     ).explains_recording
                 ]
         try:
@@ -436,35 +329,27 @@ class _Search:
             return self._follow(planned, every, is_incremental=False)
 
     def _follow(
-        self, planned: Plan, every: Sequence[_Outputs], *, is_incremental: bool
-    ) -> list[_Outputs]:
+        self, planned: Plan, every: Mapping[Effect, Semantics], *, is_incremental: bool
+    ) -> list[Effect]:
         """Follow the reports of a plan as long as some combination of output fields explains the
         recording, and return those that explain all of it.
         """
+        recorded, answers = self.recorded, self.answers
         followed = [
-            _Followed(one, self._maker(planned, one, is_incremental), {State(0, 0, 0)})
-            for one in every
+            _Followed(
+                effect,
+                maker_of(recorded, planned, semantics, answers, is_incremental=is_incremental),
+                {State(0, 0, 0)},
+            )
+            for effect, semantics in every.items()
         ]
-        for at in self.answers.look_at_each(evaluations_as_far_as(planned)):
-            followed = [one for one in followed if one.goes_on(self.recorded, planned, at)]
+        for at in answers.look_at_each(evaluations_as_far_as(planned)):
+            followed = [one for one in followed if one.goes_on(recorded, planned, at)]
             if not followed:
                 break
         return [
-            one.outputs
-            for one in followed
-            if find_accepting_state(one.states, self.recorded) is not None
+            one.effect for one in followed if find_accepting_state(one.states, recorded) is not None
         ]
-
-    def _maker(self, planned: Plan, outputs: _Outputs, is_incremental: bool) -> ReportMaker:
-        recorded = self.recorded
-        planned = replace(planned, semantics=outputs.semantics)
-        cache = self.answers.incremental_answers(recorded, planned) if is_incremental else ""
-        if isinstance(cache, AnswerCache):
-            look_up = _lookup(recorded.query, cache)
-            answers = RecomputedAnswers(recorded.query, planned, look_up)
-        else:
-            answers = recomputed_answers(recorded.query, planned, recorded.static, self.answers)
-        return ReportMaker(recorded.query, planned, answers)
 
 
 def is_open(block: Block) -> bool:
@@ -473,27 +358,11 @@ def is_open(block: Block) -> bool:
     return len(values) == 1 and is_range(values[0])
 
 
-def _lookup(query: Query, cache: AnswerCache) -> Callable[[tuple[Content, ...], str], Relation]:
-    variables = query.body.variables
-    return lambda contents, name: Relation(variables, cache(contents))
-
-
-class _Outputs(NamedTuple):
-    """A combination of values of the output fields, and a semantics with them."""
-
-    values: Mapping[str, Any]
-    semantics: Semantics
-
-    @staticmethod
-    def of(values: Mapping[str, Any], planned: Plan, query: Query) -> _Outputs:
-        return _Outputs(values, planned.semantics.with_values(**values))
-
-
 @dataclass
 class _Followed:
     """The reports of one combination, and the states that explain them so far."""
 
-    outputs: _Outputs
+    effect: Effect
     maker: ReportMaker
     states: set[State]
 
@@ -510,67 +379,12 @@ class _Followed:
         return bool(self.states)
 
 
-def effective(
-    values: Mapping[str, Any], query: Query
-) -> tuple[R2S, Base | None, Empty, Collection]:
-    """Return what of the values of the output fields matters to a query, which may state the
-    operator (R2S-6).
-    """
-    applied = query.r2s or values["r2s"]
-    base = values["base"] if applied.needs_base else None
-    return applied, base, values["empty"], values["collection"]
-
-
-def output_values(block: Block, query: Query) -> Iterator[dict[str, Any]]:
-    """Yield the combinations of values of the output fields, one for each that matters."""
-    groups = sorted({PLACES[name][0] for name in OUTPUT_FIELDS})
-    seen: set[object] = set()
-    for shapes in product(*(block.shapes[number] for number in groups)):
-        values = {
-            name: value
-            for number, shape in zip(groups, shapes, strict=True)
-            for name, value in zip(ALL_GROUPS[number], shape, strict=True)
-        }
-        matters = effective(values, query)
-        if matters not in seen:
-            seen.add(matters)
-            yield values
-
-
-def _of_outputs(block: Block, explaining: Sequence[_Outputs], query: Query) -> Iterator[Found]:
-    """Yield the parts of a block with the combinations that explain the recording, and the rest."""
-    wanted = dict.fromkeys(effective(one.values, query) for one in explaining)
+def _parts(block: Block, explaining: Sequence[Effect], query: Query) -> Iterator[Found]:
+    """Yield the parts of a block with the effects that explain the recording, and the rest."""
     rest = [block]
-    for matters in wanted:
-        applied, base, empty, collection = matters
-        part = block.where("empty", (empty,))
-        part = part and part.where("collection", (collection,))
-        if query.r2s is None:
-            part = part and part.where("r2s", (applied,))
-        if base is not None:
-            part = part and part.where("base", (base,))
-        if part:
+    for effect in explaining:
+        if part := effect.part_of(block, query):
             yield Found(part, explains=True)
             rest = [left for one in rest for left in one.minus(part)]
     for left in rest:
         yield Found(left, explains=False)
-
-
-def evaluations_as_far_as(planned: Plan) -> Iterator[Evaluation]:
-    """Yield the evaluations of a plan without its end. What follows the last arrival is added when
-    it is reached, so that the horizon is read no earlier.
-    """
-    is_keyed = planned.views[0].spec.is_keyed
-    if planned.semantics.reported_windows.is_every or is_keyed:
-        yield from evaluations(with_end(planned))
-        return
-    yield from schedule_with_late_end(planned, _late_end)
-
-
-def _late_end(planned: Plan) -> Plan:
-    """Return a plan with its end. Raises _FixedT0Needed if this depends on a t0 that moves."""
-    horizon = planned.semantics.horizon
-    is_moving = any(type(view.t0) not in (int, type(None)) for view in planned.views)
-    if isinstance(horizon, End) and horizon.depends_on_windows and is_moving:
-        raise _FixedT0Needed
-    return with_end(planned)

@@ -10,7 +10,7 @@ from refengine.core.query import BORDERED, SLIDING, WindowKind
 from refengine.core.question import Question
 from refengine.core.semantics import FIELDS
 from refengine.core.values import ChangeBaseline, Closure, Condition, MissedInstants, Trigger
-from refengine.oracle.inference.explaining import is_in_order
+from refengine.oracle.inference.representatives import is_in_order
 from refengine.oracle.inference.semantics_set import SemanticsSet
 
 NOT_SAID = "the recordings do not tell them apart"
