@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -20,8 +20,7 @@ from conformance.verdict.engine_report import EngineReport
 from conformance.verdict.window_elements import BODY, numbers_in
 from refengine.core.profile import is_open
 from refengine.core.semantics import FIELDS, Semantics, show
-from refengine.core.window import borders
-from refengine.model.elements import Bag, Relation
+from refengine.model.elements import Relation
 from refengine.model.terms import parse_literal
 
 
@@ -99,6 +98,14 @@ class CardField:
         """The value, or the documented one if answers leave it possible."""
         return self.documented if self.documented in self.values else self.values[0]
 
+    def joined_with(self, other: CardField | None) -> CardField:
+        """Return the field with the values of another aspect, too."""
+        if other is None:
+            return self
+        values = tuple(dict.fromkeys((*other.values, *self.values)))
+        shown_by = self.shown_by if other.shown_by is None else other.shown_by
+        return replace(other, values=values, shown_by=shown_by, why=other.why or self.why)
+
     def as_json(self) -> dict[str, Any]:
         """Return the field as JSON."""
         return {
@@ -161,14 +168,14 @@ def find_divergence(inquiry: Inquiry, documented: Semantics) -> Divergence | Non
     predicted = inquiry.predictions.of(reply.question, documented)
     if isinstance(predicted, Silence):
         return Divergence(asked_of(reply), None)
-    low, high = borders(documented.closure)
-    due = []
-    for one in predicted:
-        rows: Bag = Counter(dict(one.rows))
-        window = one.instants and (one.instants[0] - low, one.instants[1] - high)
-        report = EngineReport(Relation((), rows), window=window, takes_back=one.takes_back)
-        due.append(_report_table(report, reply.asked.body))
-    return Divergence(asked_of(reply), tuple(due))
+    due = (
+        EngineReport(
+            Relation((), Counter(dict(one.rows))), window=one.window, takes_back=one.takes_back
+        )
+        for one in predicted
+    )
+    tables = tuple(_report_table(one, reply.asked.body) for one in due)
+    return Divergence(asked_of(reply), tables)
 
 
 @dataclass(frozen=True)
@@ -318,11 +325,10 @@ def make_card(engine: Engine, inquiry: Inquiry) -> Card:
     """Return the card of an engine from the inquiry into it."""
     replies = inquiry.every_reply
     semantics = likeliest(inquiry)
-    found = {
-        one.name: one
-        for aspect in _every_aspect(inquiry)
-        for one in _fields_of(aspect, inquiry, semantics, engine)
-    }
+    found: dict[str, CardField] = {}
+    for aspect in _every_aspect(inquiry):
+        for one in _fields_of(aspect, inquiry, semantics, engine):
+            found[one.name] = one.joined_with(found.get(one.name))
     usual = [
         CardField(name, (show(getattr(semantics, name)),), _documented(engine, name))
         for name in FIELDS

@@ -23,6 +23,7 @@ from refengine.core.semantics import Semantics
 SAMPLE = 40  # semantics by which questions are compared first
 LARGER_SAMPLE = 400  # and if none of those differ
 MEMBERS = 8  # of a class, for which an aspect is thought of
+CHECKS = 2  # of the longest streams
 NEAR = 60  # semantics, of which the neighbours are thought of
 MANY = 500  # semantics, which are first asked about one element
 # a question is as good as a smaller one if it leaves so much less, and good enough if it leaves
@@ -78,10 +79,21 @@ class Inquiry:
         self.questions = dict.fromkeys(self.catalogue(OVER_TIME))
         self.left = product(self.start, COARSE)
         self._divide()
+        self._check()
         for aspect in self.aspects:
             self.questions |= dict.fromkeys(self.catalogue(aspect.group))
             self.left = self._explaining(widened(self._members(), aspect))
             self._divide()
+
+    def _check(self) -> None:
+        """Ask about the longest streams, whether or not they divide what is left: a semantics that
+        was not thought of may be the engine's.
+        """
+        if self.contradictions:
+            return
+        for question in [one for one in self.within_reach() if one.form[1] is not None][-CHECKS:]:
+            self.put(question)
+        self._divide()
 
     def run_near(self, streams: Iterable[CardQuestion]) -> None:
         """Ask about some streams, and then only what tells the semantics at the start from those
@@ -101,8 +113,12 @@ class Inquiry:
         return sorted(self.left, key=self.distance)[:MEMBERS]
 
     def distance(self, semantics: Semantics) -> int:
-        """Return in how many aspects a semantics differs from the one at the start."""
-        return sum(one.of(semantics) != one.of(self.start) for one in (*COARSE, *self.aspects))
+        """Return in how many aspects a semantics differs from the one at the start; of two as near
+        the one without a period is the nearer.
+        """
+        aspects = (*COARSE, *self.aspects)
+        count = sum(one.of(semantics) != one.of(self.start) for one in aspects)
+        return 2 * count + (semantics.period is not None)
 
     def _divide(self) -> None:
         """Ask the question that divides what is left best, until none does."""
@@ -152,7 +168,8 @@ class Inquiry:
 
     def predicted(self, semantics: Semantics, asked: CardQuestion) -> Predicted:
         """Return what a semantics shows of its answer to a question."""
-        return self.view.of_semantics(self.predictions.of(self.prepare(asked), semantics))
+        predicted = self.predictions.of(self.prepare(asked), semantics)
+        return self.view.of_semantics(predicted, semantics.closure)
 
     def explains(self, semantics: Semantics, reply: Reply) -> bool:
         """Whether a semantics explains a reply: it answers the same, or refuses what is refused, or
@@ -165,9 +182,8 @@ class Inquiry:
             return predicted is Silence.REFUSES
         if predicted is Silence.REFUSES:
             return False
-        shown = self.view.of_semantics(predicted)
-        answered = self.view.of_engine(reply.reports, semantics.closure)
-        return _is_part(answered, shown, self.view.unreported)
+        shown = self.view.of_semantics(predicted, semantics.closure)
+        return _is_part(self.view.of_engine(reply.reports), shown, self.view.unreported)
 
     def _explaining(self, some: Iterable[Semantics]) -> list[Semantics]:
         """Return those of some semantics that explain all replies, each once."""
@@ -189,9 +205,10 @@ class Inquiry:
         if self.thinks_of_near_ones_alone:
             return []
         for aspect in self.aspects:
-            wide = widened(product(self.start, COARSE), aspect)
-            if found := self._explaining(wide):
-                return found
+            if aspect.is_of_elements_in_order:
+                wide = widened(product(self.start, COARSE), aspect)
+                if found := self._explaining(wide):
+                    return found
         return []
 
     def _best(self, some: Sequence[Semantics]) -> CardQuestion | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from enum import Enum
 from itertools import islice
 from typing import NamedTuple
@@ -16,6 +17,7 @@ from refengine.core.values import Closure
 from refengine.model.elements import Dataset, Relation, Row
 from refengine.model.errors import InvalidStream, RefengineError
 from refengine.oracle.comparison import Borders
+from refengine.oracle.inference.choices import ReadSemantics
 from refengine.oracle.trial import first_and_last_instant
 
 MOST_REPORTS = 200  # that a question has an answer of
@@ -31,12 +33,12 @@ class Silence(Enum):
 
 
 class Shown(NamedTuple):
-    """A report as it is compared: its rows, the first and the last instant of its window, whether
-    it takes back an earlier one, and its key.
+    """A report as it is compared: its rows, its window, whether it takes back an earlier one, and
+    its key.
     """
 
     rows: frozenset[tuple[Row, int]]
-    instants: Borders | None = None
+    window: Borders | None = None
     takes_back: bool = False
     key: tuple[str, ...] | None = None
 
@@ -45,8 +47,9 @@ Predicted = tuple[Shown, ...] | Silence
 
 
 class View(NamedTuple):
-    """What an engine states of its reports beside the rows: their windows, by which closure (None:
-    that of its semantics), and their keys. So many reports as `unreported` may lack at each end.
+    """What an engine states of its reports beside the rows: their windows, and their keys. Windows
+    are compared by their borders or, if the engine's file says which closure they are stated by, by
+    their first and last instants. So many reports as `unreported` may lack at each end.
     """
 
     has_windows: bool = True
@@ -54,52 +57,92 @@ class View(NamedTuple):
     has_keys: bool = True
     unreported: int = 0
 
-    def of_semantics(self, predicted: Predicted) -> Predicted:
-        """Return what an engine that states no more would show of a prediction."""
-        if isinstance(predicted, Silence) or (self.has_windows and self.has_keys):
+    def of_semantics(self, predicted: Predicted, closure: Closure | None) -> Predicted:
+        """Return what an engine that states no more would show of what a semantics with a closure
+        answers.
+        """
+        if isinstance(predicted, Silence):
             return predicted
         return tuple(
             one._replace(
-                instants=one.instants if self.has_windows else None,
+                window=self._window(one.window, closure),
                 key=one.key if self.has_keys else None,
             )
             for one in predicted
         )
 
-    def of_engine(self, reports: Sequence[EngineReport], closure: Closure | None) -> Predicted:
-        """Return reports of an engine as a semantics with a closure would predict them."""
+    def of_engine(self, reports: Sequence[EngineReport]) -> Predicted:
+        """Return reports of an engine as they are compared."""
         return tuple(
             Shown(
                 frozenset(report.relation.rows.items()),
-                first_and_last_instant(report.window, self.closure or closure)
-                if self.has_windows
-                else None,
+                self._window(report.window, self.closure),
                 report.takes_back,
                 report.key if self.has_keys else None,
             )
             for report in reports
         )
 
+    def _window(self, borders: Borders | None, closure: Closure | None) -> Borders | None:
+        """Return the borders of a window by which it is compared."""
+        if not self.has_windows:
+            return None
+        return borders if self.closure is None else first_and_last_instant(borders, closure)
+
+
+@dataclass
+class _Read:
+    """What is known of a question once some fields have been read: the field that is read next,
+    with what is known for each value of it; or, at the end, what is answered.
+    """
+
+    name: str = ""
+    by_value: dict[object, _Read] = field(default_factory=dict)
+    predicted: Predicted | None = None
+
 
 class Predictions:
-    """What semantics answer to questions; each is computed once."""
+    """What semantics answer to questions. It is computed once for all semantics that agree in the
+    fields that the computation reads.
+    """
 
     def __init__(self) -> None:
-        self._known: dict[tuple[int, Semantics], Predicted] = {}
+        self._read: dict[int, _Read] = {}
         self._questions: list[Question] = []  # kept, so that no other one gets the id of one
         self._answers: dict[tuple[str, Dataset], Relation] = {}
         self.computed = 0
 
     def of(self, question: Question, semantics: Semantics) -> Predicted:
         """Return what a semantics answers to a question."""
-        key = (id(question), semantics)
-        if key not in self._known:
+        if id(question) not in self._read:
             self._questions.append(question)
-            self._known[key] = self._compute(question, semantics)
-            self.computed += 1
-        return self._known[key]
+            self._read[id(question)] = _Read()
+        read = self._read[id(question)]
+        while read.name:
+            read = read.by_value.setdefault(getattr(semantics, read.name), _Read())
+        if read.predicted is None:
+            read = self._compute(question, semantics)
+        assert read.predicted is not None
+        return read.predicted
 
-    def _compute(self, question: Question, semantics: Semantics) -> Predicted:
+    def _compute(self, question: Question, semantics: Semantics) -> _Read:
+        """Compute what a semantics answers, and keep it by the fields that were read."""
+        self.computed += 1
+        read = self._read[id(question)]
+        names: list[str] = []
+
+        def choose(name: str) -> object:
+            names.append(name)
+            return getattr(semantics, name)
+
+        predicted = self._run(question, ReadSemantics(choose))
+        for name in names:
+            read.name = name
+            read = read.by_value.setdefault(getattr(semantics, name), _Read())
+        read.predicted = predicted
+        return read
+
+    def _run(self, question: Question, semantics: Semantics) -> Predicted:
         try:
             reports = engine.evaluate(
                 question.query, question.streams, semantics, answer=self._answer
@@ -107,7 +150,7 @@ class Predictions:
             return tuple(
                 Shown(
                     frozenset(one.relation.rows.items()),
-                    first_and_last_instant(one.window, semantics.closure),
+                    one.window,
                     one.takes_back,
                     one.key,
                 )

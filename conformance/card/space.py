@@ -55,6 +55,11 @@ class Aspect:
         """The names of its fields."""
         return tuple(self.values[0])
 
+    @property
+    def is_of_elements_in_order(self) -> bool:
+        """Whether answers about a stream in order, without keys or sessions, depend on it."""
+        return self.group in (OVER_TIME, ROWS)
+
     def of(self, semantics: Semantics) -> dict[str, Any]:
         """Return the fields of the aspect as a semantics has them."""
         return {name: getattr(semantics, name) for name in self.fields}
@@ -172,12 +177,19 @@ R2S = Aspect(
     ),
     ROWS,
 )
+CLOSING = Aspect(
+    "close_rule",
+    tuple(
+        {"close_rule": rule, "missed_instants": missed}
+        for rule in CloseRule
+        for missed in MissedInstants
+    ),
+)
 # those on which the answer to almost any question depends
 COARSE = (BEGINNING, CLOSURE, REPORT, TICK, HORIZON)
 # those that a few questions show, of which an engine rarely has another value than its claim
 FINE = (
-    _each("close_rule", CloseRule),
-    _each("missed_instants", MissedInstants),
+    CLOSING,
     R2S,
     PERIODIC,
     _each("partial", Partial),
