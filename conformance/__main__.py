@@ -34,6 +34,7 @@ from conformance.command_line import (
     shard,
     test,
     truth,
+    window,
 )
 from refengine import cli
 
@@ -55,6 +56,7 @@ COMMANDS: dict[str, cli.Command] = {
     "case": case,
     "shard": shard,
     "truth": truth,
+    "window": window,
 }
 
 

@@ -61,6 +61,7 @@ ARROWS: dict[str, str] = {
     "conformance.suite": (
         "refengine wrong_engines verdict certificates corpus harness bench.recordings"
     ),
+    "conformance.card": "refengine verdict corpus harness suite",
     "conformance.report": "refengine schemas bench.metrics wrong_engines verdict corpus",
     "conformance.export": (
         "refengine schemas wrong_engines verdict corpus engines.installation harness suite report"
@@ -73,7 +74,7 @@ ARROWS: dict[str, str] = {
     "conformance.plugin": "refengine verdict harness suite report spark",
     "conformance.command_line": (
         "refengine engines.skeletons verdict certificates engines.installation harness "
-        "bench.recordings suite report export campaigns bench spark"
+        "bench.recordings suite card report export campaigns bench spark"
     ),
     "conformance.__main__": "refengine command_line",
     "conformance.test_engines": "suite",

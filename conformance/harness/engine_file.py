@@ -93,6 +93,21 @@ class Deviation:
 
 
 @dataclass(frozen=True)
+class Setting:
+    """What a library of windows can be set to, in its own `words`. `arguments` go to its harness;
+    without any the words are for what the file's own semantics says. `fields` are what the setting
+    makes of fields of the semantics, and `stamp` of the instants of reports, by the `sentence` of
+    the library's documentation.
+    """
+
+    words: str
+    sentence: str
+    arguments: tuple[str, ...] = ()
+    fields: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    stamp: str = ""
+
+
+@dataclass(frozen=True)
 class Engine(StartableEngine):
     """An engine as its file describes it.
 
@@ -113,6 +128,8 @@ class Engine(StartableEngine):
     each end (ORA-3). With a `tolerance` it is replayed on the wall clock, and an element may come
     so much of a unit of its time late. `file_for_benchmark` maps the name of a benchmark to the
     engine file that must be used for it in place of this one.
+
+    `settings` are what a library can be set to, for its card.
     """
 
     dialect: str
@@ -134,11 +151,20 @@ class Engine(StartableEngine):
     tolerance: float = 0
     limits: Limits = field(default_factory=Limits)
     file_for_benchmark: Mapping[str, Path] = field(default_factory=lambda: MappingProxyType({}))
+    settings: tuple[Setting, ...] = ()
 
     @property
     def is_configurable(self) -> bool:
         """Whether the engine has no semantics of its own, and is sent one with each query."""
         return self.profile is None
+
+    def with_setting(self, setting: Setting) -> Engine:
+        """Return the engine as it is with a setting: its command has the arguments, and it claims
+        what the documentation says of it.
+        """
+        profile = self.profile and self.profile.with_fields(setting.fields)
+        command = (*self.command, *setting.arguments)
+        return replace(self, command=command, profile=profile, settings=())
 
     @property
     def watermark_delay(self) -> int:
@@ -247,6 +273,7 @@ def _fields(table: dict[str, Any], path: Path) -> dict[str, Any]:
     for name in ("commands", "modules", "suites", "notes"):
         if name in table:
             fields[name] = tuple(table[name])
+    fields["settings"] = tuple(map(_setting, table.get("settings", ())))
     fields["file_for_benchmark"] = {
         benchmark: path.parent / other for benchmark, other in table.get("instead", {}).items()
     }
@@ -348,6 +375,17 @@ def _deviation(entry: Mapping[str, Any]) -> Deviation:
         misstates=entry.get("misstates", ""),
         crashes=entry.get("crashes", False),
         breaks=tuple(entry.get("breaks", ())),
+    )
+
+
+def _setting(entry: Mapping[str, Any]) -> Setting:
+    """Return a setting from its table. Raises RefengineError for unknown fields."""
+    return Setting(
+        entry["words"],
+        entry["sentence"],
+        tuple(entry.get("arguments", ())),
+        corpus.profile_of(entry.get("fields", {})).fields,
+        entry.get("stamp", ""),
     )
 
 

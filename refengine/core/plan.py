@@ -90,6 +90,11 @@ def plan(query: Query, streams: Mapping[str, Stream], semantics: Semantics) -> P
     """
     refuse_no_streams(streams)
     check_query(query, streams, semantics)
+    return with_end(plan_without_end(query, streams, semantics))
+
+
+def plan_without_end(query: Query, streams: Mapping[str, Stream], semantics: Semantics) -> Plan:
+    """Return the plan of a query that was checked, without what follows the last arrival."""
     kept, late = _admit_all(query, streams, semantics)
     views = tuple(
         window.view(spec, kept[spec.stream], semantics, query.registered) for spec in query.windows
@@ -97,19 +102,24 @@ def plan(query: Query, streams: Mapping[str, Stream], semantics: Semantics) -> P
     arrivals, counts = merge_streams(
         with_punctuations(kept, streams, semantics), semantics.late_for.keeps_arrival_order
     )
-
-    final = sentinel(views, arrivals, late, semantics)
-    if final is not None:
-        arrivals = (*arrivals, final)
-
     return Plan(
         semantics,
         views,
         arrivals,
-        own_instants(views[0], arrivals, final is not None, semantics),
+        own_instants(views[0], arrivals, False, semantics),
         tuple(counts[spec.stream] for spec in query.windows),
         tuple(sorted(late, key=attrgetter("sys"))),
     )
+
+
+def with_end(planned: Plan) -> Plan:
+    """ENG-1: Return a plan with the sentinel at the horizon, where one follows the last arrival."""
+    final = sentinel(planned.views, planned.arrivals, planned.late, planned.semantics)
+    if final is None:
+        return planned
+    arrivals = (*planned.arrivals, final)
+    own = own_instants(planned.views[0], arrivals, True, planned.semantics)
+    return replace(planned, arrivals=arrivals, own=own)
 
 
 def plan_without_elements(query: Query, streams: Iterable[str], semantics: Semantics) -> Plan:

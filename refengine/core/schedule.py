@@ -146,6 +146,12 @@ class Schedule:
                 self.cut,
             )
 
+    def arrive_last(self, k: int) -> Iterator[Iterable[Evaluation]]:
+        """Yield the evaluations of an arrival that was added to the plan after `groups` has ended,
+        grouped.
+        """
+        return self.arrive(k)
+
     def look_at(self, k: int) -> range | None:
         """TICK-5: Return the instants from s0 on at which arrival k is tested, and remember that it
         was looked at. Return None for an arrival that is not looked at. This must have been

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import chain
 from types import MappingProxyType, NoneType
 from typing import Any, get_args, get_type_hints
@@ -193,6 +193,10 @@ class Semantics:
 
     def __str__(self) -> str:
         return " ".join(f"{f.name}={show(getattr(self, f.name))}" for f in fields(self))
+
+    def with_values(self, **values: Any) -> Semantics:
+        """Return the semantics with some fields replaced."""
+        return replace(self, **values)
 
     @property
     def reads_punctuations(self) -> bool:

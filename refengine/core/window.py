@@ -284,7 +284,7 @@ def with_offset(semantics: Semantics, times: Sequence[int]) -> Semantics:
     """
     if not times or not isinstance(semantics.offset, Offset):
         return semantics
-    return replace(semantics, offset=offset_of_elements(semantics.offset, times))
+    return semantics.with_values(offset=offset_of_elements(semantics.offset, times))
 
 
 def offset_of_elements(offset: Offset, times: Sequence[int]) -> int:

@@ -443,6 +443,14 @@ class ScheduleOfChanges(Schedule):
         )
         return QuietStretch(at, arrivals, self.contents, firsts, self.is_passed_over)
 
+    def arrive_last(self, k: int) -> Iterator[Iterable[Evaluation]]:
+        """Yield the evaluations of an arrival that was added to the plan after `groups` has ended,
+        each by itself.
+        """
+        interval = self.look_at(k)
+        if interval:
+            yield from self._visit(k, interval)
+
     def _visit(self, k: int, interval: range) -> Iterator[Iterable[Evaluation]]:
         """Yield the evaluations of arrival k at the instants of an interval, each by itself."""
         planned, state, contents = self.planned, self.report_state, self.contents
@@ -516,6 +524,14 @@ class ScheduleOfInstants(Schedule):
                 yield from self.arrive(k)
                 earliest = self._next_timely(require(self.last_tick).own) + self.is_after_close
 
+    def arrive_last(self, k: int) -> Iterator[Iterable[Evaluation]]:
+        """Yield the evaluations of an arrival that was added to the plan after `groups` has ended,
+        grouped.
+        """
+        if k:
+            self.look_at(k - 1)  # it may have been passed over
+        yield from self.arrive(k)
+
     def _next_timely(self, t: int) -> int:
         """Return the first timely instant from t on."""
         return min(
@@ -584,6 +600,19 @@ def schedule_groups(
     if quicker is ScheduleOfChanges:
         return ScheduleOfChanges(planned, max_reports, is_passed_over).groups()
     return quicker(planned, max_reports).groups()
+
+
+def schedule_with_late_end(planned: Plan, end: Callable[[Plan], Plan]) -> Iterator[Evaluation]:
+    """Yield the evaluations of a plan without its end, and then those that the end adds: `end`
+    returns the plan with one more arrival, or the same plan. It is asked when all others are drawn.
+    Raises TooManyReports. The windows must be active ones, and have no keys.
+    """
+    made = (quicker_schedule(planned) or Schedule)(planned, MAX_REPORTS)
+    yield from chain.from_iterable(made.groups())
+    ended = end(planned)
+    if ended is not planned:
+        made.planned = ended
+        yield from chain.from_iterable(made.arrive_last(len(planned.arrivals)))
 
 
 def quicker_schedule(planned: Plan) -> type[Schedule] | None:

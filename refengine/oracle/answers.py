@@ -129,7 +129,7 @@ class SharedAnswers:
             or len(query.windows) > 1
             or query.windows[0].stream not in streams
         ):
-            return self._with_shared_elements(engine.plan(query, streams, semantics), query)
+            return self.with_shared_elements(engine.plan(query, streams, semantics), query)
         engine.check_meaning(query, semantics)  # raises for what contradicts itself
         stream = streams[query.windows[0].stream]
         fields = tuple(getattr(semantics, name) for name in PLAN_FIELDS)
@@ -137,7 +137,7 @@ class SharedAnswers:
             "plan",
             [stream],
             (query, fields),
-            lambda: self._with_shared_elements(engine.plan(query, streams, semantics), query),
+            lambda: self.with_shared_elements(engine.plan(query, streams, semantics), query),
         )
         (view,) = planned.views
         t0 = require(window.not_earlier(view.spec, t0, semantics.not_before))
@@ -145,7 +145,7 @@ class SharedAnswers:
         moved = replace(planned, semantics=semantics, views=(replace(view, t0=t0, frame=frame),))
         return with_horizon_of_windows(moved)
 
-    def _with_shared_elements(self, planned: Plan, query: Query) -> Plan:
+    def with_shared_elements(self, planned: Plan, query: Query) -> Plan:
         """Return a plan whose windows are over the same sequences of elements as those of an
         earlier plan of the query, where the elements are the same: so the plans share what is kept
         for a sequence.

@@ -223,7 +223,7 @@ def _values_of_formulas(planned: engine.Plan) -> Iterator[int]:
     for formula in _formulas(planned.semantics):
         with suppress(InvalidSemantics):
             t0 = window.origin(
-                view.spec, replace(planned.semantics, t0=formula, offset=None), view.t1
+                view.spec, planned.semantics.with_values(t0=formula, offset=None), view.t1
             )
             if t0 is not None:
                 yield t0

@@ -75,10 +75,15 @@ def too_many_classes(lo: int, hi: int) -> Unsupported:
 
 def begin_at(planned: Plan, t0: int) -> Plan:
     """Return a plan in which each window has this t0, which may move."""
+    return with_horizon_of_windows(replace(planned, views=views_from(planned, t0)))
+
+
+def views_from(planned: Plan, t0: int) -> tuple[window.WindowView, ...]:
+    """Return the windows of a plan, each with this t0, which may move."""
     semantics = planned.semantics
     views = []
     for view in planned.views:
         opens = require(window.not_earlier(view.spec, t0, semantics.not_before))
         frame = window.frame(view.spec, semantics.closure, opens, semantics.partial)
         views.append(replace(view, t0=opens, frame=frame))
-    return with_horizon_of_windows(replace(planned, views=tuple(views)))
+    return tuple(views)

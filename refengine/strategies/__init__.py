@@ -23,6 +23,7 @@ Imports `model` and `core`. Begin with `streams` in `arrivals`, then `semantics`
 
 from __future__ import annotations
 
+from refengine.core.combinations import GROUPS, NEUTRAL, REPORTS
 from refengine.model.libraries import say_not_installed
 
 try:
@@ -34,7 +35,7 @@ except ModuleNotFoundError as error:
 
 
 from refengine.strategies.arrivals import MILLISECONDS, inputs, streams
-from refengine.strategies.meanings import GROUPS, NEUTRAL, RANGES, REPORTS, SCALE, semantics
+from refengine.strategies.meanings import RANGES, SCALE, semantics
 from refengine.strategies.payloads import (
     LINKS,
     LITERALS,

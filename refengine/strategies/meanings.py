@@ -2,57 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from itertools import combinations, product
-from types import SimpleNamespace
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
 
-from refengine.core.engine import check_meaning
+from refengine.core.combinations import (
+    GROUPS,
+    INTEGER,
+    REPORTS,
+    Values,
+    is_consuming_shape,
+    legal_combinations,
+    meaning_of,
+    uses_up_elements,
+)
 from refengine.core.plan import why_not_consumed
 from refengine.core.profile import UNKNOWN, Between, OneOf
-from refengine.core.query import Query, Window, WindowKind
+from refengine.core.query import Query
 from refengine.core.semantics import (
     ENUMS,
     FIELDS,
     INTEGRAL,
     OPTIONAL,
     Semantics,
-    contradictions,
     known_field,
     parse_field,
     show,
 )
-from refengine.core.values import (
-    R2S,
-    AllowedLateness,
-    ChangeBaseline,
-    CloseRule,
-    Condition,
-    Consumption,
-    Empty,
-    ExpirySeen,
-    LateFor,
-    MissedInstants,
-    Panes,
-    Partial,
-    Tick,
-    Trigger,
-    is_formula,
-)
-from refengine.core.window import origin_of_ids
 from refengine.model.errors import InvalidQuery, InvalidSemantics
 from refengine.strategies.arguments import check_argument
 from refengine.strategies.payloads import Strategy
 from refengine.strategies.questions import extent_of
 
-Values = tuple[object, ...]  # those that a field may have, or one for each field of a group
-
 SCALE = 8  # the greatest ω + β where there is no query
 # any integer: between these multiples of the greatest ω + β (periods: at most half of it)
-INTEGER = object()
 RANGES = {
     "t0": (-1, 1),
     "offset": (-1, 2),
@@ -61,63 +46,6 @@ RANGES = {
     "horizon": (1, 9),
     "allowed_lateness": (0, 1),
 }
-REPORTS = tuple(
-    frozenset(report) for size in range(1, 6) for report in combinations(Condition, size)
-)
-# Fields whose values mean something only with one another (SEM-2, QRY-5); no field is in two
-# groups, and none refers to a later one. All refer to `reported_windows`.
-GROUPS = (
-    ("t0", "offset", "closure"),
-    ("r2s", "base"),
-    ("report", "period", "anchor", "missed_instants"),
-    ("trigger",),
-    (
-        "late_for",
-        "watermark",
-        "watermark_delay",
-        "expiry_rule",
-        "allowed_lateness",
-        "close_rule",
-        "tick",
-    ),
-    ("early_count",),
-    ("early_period",),
-    ("panes",),
-    ("change_baseline",),
-    ("expiry_seen",),
-    ("empty",),
-    ("partial", "not_before"),
-)
-NEUTRAL = {
-    "t0": 0,
-    "offset": None,
-    "closure": None,
-    "r2s": R2S.RSTREAM,
-    "base": None,
-    "report": frozenset({Condition.NON_EMPTY}),
-    "period": None,
-    "anchor": None,
-    "missed_instants": MissedInstants.ALL,
-    "trigger": Trigger.ANY,
-    "partial": Partial.SUPPRESSED,
-    "not_before": None,
-    "late_for": LateFor.STREAM,
-    "watermark": None,
-    "watermark_delay": None,
-    "expiry_rule": None,
-    "allowed_lateness": AllowedLateness.REJECT,
-    "close_rule": CloseRule.REACHED,
-    "tick": Tick.TUPLE,
-    "early_count": None,
-    "early_period": None,
-    "panes": Panes.ACCUMULATING,
-    "change_baseline": ChangeBaseline.LAST,
-    "expiry_seen": ExpirySeen.REPLAYED,
-    "empty": Empty.EMIT,
-    "consumption": Consumption.UNRESTRICTED,
-}
-# What elements can be consumed under (SEM-2)
-CONSUMING = {"r2s": R2S.APPEND, "report": frozenset({Condition.CHANGE})}
 
 
 def semantics(query: Query | None = None, /, **fields: Any) -> Strategy[Semantics]:
@@ -151,13 +79,13 @@ def semantics(query: Query | None = None, /, **fields: Any) -> Strategy[Semantic
     if query:
         scale = max(sum(extent_of(window)) for window in query.windows)
     choices = {name: _choices(name, fields.get(name, UNKNOWN)) for name in FIELDS}
-    asked = query and _meaning_of(query)
+    asked = query and meaning_of(query)
     coupled = tuple(choices[name] for group in GROUPS for name in group)
     ways: list[_Way] = []
     refused: InvalidSemantics | InvalidQuery | None = None
     for reported in choices["reported_windows"]:
         try:
-            legal = _legal(asked, coupled, reported)
+            legal = legal_combinations(asked, coupled, reported)
             ways.append(_way(query, choices["consumption"], reported, legal))
         except (InvalidSemantics, InvalidQuery) as error:
             refused = refused or error
@@ -184,21 +112,11 @@ def _way(
     value of `consumption` means something.
     """
     consuming = [
-        [shape for shape in shapes if _is_consuming(group, shape)]
+        [shape for shape in shapes if is_consuming_shape(group, shape)]
         for group, shapes in zip(GROUPS, legal, strict=True)
     ]
     possible = _consumptions(query, consumptions, all(consuming))
     return _Way(reported, possible, legal, consuming)
-
-
-def _is_consuming(group: Sequence[str], shape: Values) -> bool:
-    """Return whether the values of a group's fields are such that elements can be consumed."""
-    values = dict(zip(group, shape, strict=True))
-    return all(values.get(name, needed) == needed for name, needed in CONSUMING.items())
-
-
-def _uses_up_elements(value: object) -> bool:
-    return isinstance(value, Consumption) and value.uses_up_elements
 
 
 def _consumptions(query: Query | None, values: Values, has_needed: bool) -> Values:
@@ -206,7 +124,7 @@ def _consumptions(query: Query | None, values: Values, has_needed: bool) -> Valu
     `unrestricted` is drawn as often as four others. `has_needed` says whether the values of other
     fields that these need can be drawn. Raises InvalidSemantics if no value is left.
     """
-    others = tuple(value for value in values if _uses_up_elements(value))
+    others = tuple(value for value in values if uses_up_elements(value))
     plain = tuple(value for value in values if value not in others)
     reason = query and why_not_consumed(query)
     if reason is None and has_needed:
@@ -215,43 +133,6 @@ def _consumptions(query: Query | None, values: Values, has_needed: bool) -> Valu
         needed = "needs r2s=append report=content-change"
         raise InvalidSemantics(f"consumption={show(others[0])} {reason or needed}", rule="SEM-2")
     return plain
-
-
-class _WindowMeaning(NamedTuple):
-    """What of a window QRY-5 looks at."""
-
-    kind: WindowKind
-    span: int
-    triggers: bool
-    lag: int
-    is_keyed: bool
-
-
-class _QueryMeaning(NamedTuple):
-    """What of a query QRY-5 looks at: queries that share it have the same semantics."""
-
-    windows: tuple[_WindowMeaning, ...]
-    r2s: R2S | None
-    registered: int | None
-
-
-def _meaning_of(query: Query) -> _QueryMeaning:
-    """Return what QRY-5 looks at. Of windows of one kind alone two count, the smallest of them, and
-    all sizes but 1 are alike. Every window has a trigger or a lag if any has, and every
-    registration is at 0.
-    """
-    sizes = [(window.kind, min(window.span, 2)) for window in query.windows]
-    kinds = {kind for kind, _ in sizes}
-    if len(kinds) > 1 and WindowKind.TUPLE not in kinds:
-        sizes = list(dict.fromkeys(sizes))
-    else:
-        sizes = sorted(sizes, key=lambda each: each[1])[:2]
-    has_trigger = any(window.triggers for window in query.windows)
-    lag = int(any(window.lag for window in query.windows))
-    registered = None if query.registered is None else 0
-    is_keyed = any(window.is_keyed for window in query.windows)
-    windows = tuple(_WindowMeaning(*each, has_trigger, lag, is_keyed) for each in sizes)
-    return _QueryMeaning(windows, query.r2s, registered)
 
 
 @st.composite
@@ -269,7 +150,7 @@ def _semantics(
         "reported_windows": way.reported,
         "consumption": _draw_value(draw, "consumption", way.consumptions),
     }
-    is_consuming = _uses_up_elements(values["consumption"])
+    is_consuming = uses_up_elements(values["consumption"])
     for group, legal in zip(GROUPS, way.consuming if is_consuming else way.legal, strict=True):
         for position, name in enumerate(group):
             possible = tuple(dict.fromkeys(shape[position] for shape in legal))
@@ -328,77 +209,3 @@ def _choices(name: str, value: object) -> Values:
     if name in ("t0", "anchor"):
         return none + integers + words
     return none + words + integers
-
-
-@lru_cache(maxsize=1024)
-def _legal(
-    query: _QueryMeaning | None, choices: tuple[Values, ...], reported: object
-) -> list[list[Values]]:
-    """Return for each group the combinations of values that mean something beside a value of
-    `reported_windows`, given that those of the groups before do. `choices` are those of the groups'
-    fields: no rule of SEM-2 and QRY-5 looks at another field.
-    """
-    names = [name for group in GROUPS for name in group]
-    of = dict(zip(names, choices, strict=True))
-    base = NEUTRAL | {"reported_windows": reported}
-    found: list[list[Values]] = []
-    for group in GROUPS:
-        asked = query
-        if query and group is GROUPS[0]:  # an operator asks for a base, which comes next
-            asked = query._replace(r2s=None)
-        shapes = product(*(of[name] for name in group))
-        legal = _legal_shapes(asked, group, shapes, base)
-        base |= _examples(group, legal[0])
-        found.append(legal)
-    return found
-
-
-def _legal_shapes(
-    query: _QueryMeaning | None,
-    group: Sequence[str],
-    shapes: Iterable[Values],
-    base: Mapping[str, object],
-) -> list[Values]:
-    """Return the combinations of values of a group's fields that mean something beside the values
-    `base` of the other fields. If none does, raises what the first is refused with.
-    """
-    legal: list[Values] = []
-    refused: InvalidSemantics | InvalidQuery | None = None
-    for shape in shapes:
-        try:
-            _check_meaning(query, {**base, **_examples(group, shape)})
-            legal.append(shape)
-        except (InvalidSemantics, InvalidQuery) as error:
-            refused = refused or error
-    if refused is not None and not legal:
-        raise refused
-    return legal
-
-
-def _examples(group: Sequence[str], shape: Values) -> dict[str, object]:
-    """Return for each field of a group the value that stands for those of a shape."""
-    return dict(zip(group, map(_example, shape), strict=True))
-
-
-def _example(value: object) -> object:
-    if value is INTEGER:
-        return 1
-    if isinstance(value, Between):
-        return value.lo
-    return value
-
-
-def _check_meaning(query: _QueryMeaning | None, fields: Mapping[str, object]) -> None:
-    """Check that fields mean something together and with the query. Raises InvalidSemantics and
-    InvalidQuery.
-    """
-    # a Semantics would parse every field again
-    is_consuming = _uses_up_elements(fields["consumption"])
-    semantics = cast(Semantics, SimpleNamespace(**fields, is_consuming=is_consuming))
-    contradictions(semantics)
-    if query is None:
-        return
-    check_meaning(cast(Query, query), semantics)
-    if is_formula(semantics.t0) and query.windows[0].kind is WindowKind.TUPLE:
-        # raises where the formula is of times alone
-        origin_of_ids(semantics.t0, Window("s", WindowKind.TUPLE, 1, 1))

@@ -1,16 +1,26 @@
 """Polars' `group_by_dynamic` over an index of integers. It asks for rows that are sorted by the
-index, and so takes elements in the order of their times, and those of one time as they came.
+index, and so takes elements in the order of their times, and those of one time as they came. The
+command line may have settings of `group_by_dynamic`, such as `closed=right`.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
+from typing import Any
 
 import polars as pl
 from window_function import Element, Refused, Report, Window
 
 NAME = "polars"
 VERSION = pl.__version__
+GIVEN = dict(word.split("=", 1) for word in sys.argv[1:] if "=" in word)
+SETTINGS: dict[str, Any] = {
+    "closed": "left",
+    "label": "left",
+    "start_by": "datapoint",
+    **GIVEN,
+}
 
 
 def run(elements: list[Element], window: Window) -> Iterator[Report]:
@@ -31,11 +41,10 @@ def run(elements: list[Element], window: Window) -> Iterator[Report]:
             "time",
             every=f"{window.slide}i",
             period=f"{window.size}i",
-            closed="left",
-            start_by="datapoint",
             include_boundaries=True,
+            **SETTINGS,
         )
         .agg("number")
     )
     for row in groups.iter_rows(named=True):
-        yield Report(row["number"], (row["_lower_boundary"], row["_upper_boundary"]))
+        yield Report(row["number"], (row["_lower_boundary"], row["_upper_boundary"]), row["time"])

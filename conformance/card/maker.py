@@ -1,0 +1,21 @@
+"""Making the cards of engines: each is asked in a process of its own."""
+
+from __future__ import annotations
+
+from conformance.card.asking import running
+from conformance.card.card import Card, characterise
+from conformance.card.prediction import Predictions
+from conformance.card.settings import with_settings
+from conformance.harness.engine_file import Engine
+
+
+def make_card_of(engine: Engine, predictions: Predictions | None = None) -> Card:
+    """Ask an engine, and return its card."""
+    with running(engine) as asker:
+        return characterise(asker, predictions or Predictions())
+
+
+def card_with_settings(engine: Engine) -> Card:
+    """Ask an engine, and then with each of its settings, and return its card."""
+    predictions = Predictions()
+    return with_settings(make_card_of(engine, predictions), engine, predictions)
