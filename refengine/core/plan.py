@@ -114,12 +114,19 @@ def plan_without_end(query: Query, streams: Mapping[str, Stream], semantics: Sem
 
 def with_end(planned: Plan) -> Plan:
     """ENG-1: Return a plan with the sentinel at the horizon, where one follows the last arrival."""
-    final = sentinel(planned.views, planned.arrivals, planned.late, planned.semantics)
+    return with_sentinel(
+        planned, sentinel(planned.views, planned.arrivals, planned.late, planned.semantics)
+    )
+
+
+def with_sentinel(planned: Plan, final: Element | None) -> Plan:
+    """Return a plan without its end with a sentinel that follows, if there is one."""
     if final is None:
         return planned
-    arrivals = (*planned.arrivals, final)
-    own = own_instants(planned.views[0], arrivals, True, planned.semantics)
-    return replace(planned, arrivals=arrivals, own=own)
+    own = next_id(planned.own)
+    if not planned.tuples:
+        own = final.app + tick.shift_of_own_instants(planned.semantics)
+    return replace(planned, arrivals=(*planned.arrivals, final), own=[*planned.own, own])
 
 
 def plan_without_elements(query: Query, streams: Iterable[str], semantics: Semantics) -> Plan:

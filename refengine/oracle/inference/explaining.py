@@ -13,7 +13,7 @@ decided for all members at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -42,10 +42,12 @@ from refengine.oracle.inference.representatives import representatives
 from refengine.oracle.inference.runs import (
     Effect,
     FixedT0Needed,
+    by_schedule,
     effects,
     evaluations_as_far_as,
     maker_of,
     plan_of,
+    with_shared_end,
 )
 from refengine.oracle.inference.semantics_set import Block, SemanticsSet
 from refengine.oracle.t0_classes import T0_CLASS_BOUND, views_from
@@ -107,6 +109,10 @@ def find_explaining(
 
 
 # The search
+
+
+# The effects with which a run may explain the recording: whether it does; all others do not
+Explained = Mapping[Effect, bool | None]
 
 
 class _Begun(NamedTuple):
@@ -242,7 +248,7 @@ class _Search:
             if not shows_empty_windows(semantics):
                 return []
             try:
-                ended = with_end(replace(planned, semantics=semantics))
+                ended = with_shared_end(replace(planned, semantics=semantics), self.answers)
                 if not ended.own:
                     return []
                 earlier = EarlierBeginnings(self.recorded, ended, self.answers)
@@ -277,16 +283,16 @@ class _Search:
         move as far as there is room, which becomes less.
         """
 
-        def run(choices: Choices) -> list[Effect] | None:
+        def run(choices: Choices) -> Explained | None:
             begun = replace(planned, semantics=choices.semantics)
             try:
                 if t0 is not None and room is not None:
                     return self._run_from(begun, choices, t0, room)
                 return self._run(begun, choices)
             except (InvalidSemantics, InvalidStream):
-                return []
+                return {}
             except TooManyReports:
-                return [] if is_t0_open or t0 is not None else None
+                return {} if is_t0_open or t0 is not None else None
             except Unsupported:
                 return None
 
@@ -296,7 +302,7 @@ class _Search:
                 continue
             yield from _parts(smaller, explaining_it, self.recorded.query)
 
-    def _run_from(self, planned: Plan, choices: Choices, t0: int, room: Room) -> list[Effect]:
+    def _run_from(self, planned: Plan, choices: Choices, t0: int, room: Room) -> Explained:
         """Return the outputs that explain the recording, for windows that begin at t0."""
         try:
             moving_t0 = moving(t0, room) if room.most else t0
@@ -305,32 +311,42 @@ class _Search:
             room.most = 0
             return self._run(replace(planned, views=views_from(planned, t0)), choices)
 
-    def _run(self, planned: Plan, choices: Choices) -> list[Effect]:
+    def _run(self, planned: Plan, choices: Choices) -> Explained:
         """Return the combinations of output fields that explain the recording under a plan."""
-        recorded = self.recorded
-        query = recorded.query
+        query = self.recorded.query
         every = {
             effect: planned.semantics.with_values(**values)
             for effect, values in effects(choices.block, query).items()
         }
-        if any(not recorded.streams[spec.stream].ordered for spec in query.windows):
-            ended = with_end(planned)
-            if orders.order_matters(ended):
-                return [
-                    effect
-                    for effect, semantics in every.items()
-                    if orders.search_orders(
-                        recorded, replace(ended, semantics=semantics), self.answers
-                    ).explains_recording
-                ]
+        explained: dict[Effect, bool | None] = {}
+        for scheduled, effects_of_it in by_schedule(planned, every):
+            explained |= self._explain(scheduled, effects_of_it)
+        return explained
+
+    def _explain(self, planned: Plan, every: Mapping[Effect, Semantics]) -> Explained:
+        """Return which effects explain the recording over the evaluations of a plan."""
+        if self._is_order_searched(planned):
+            ended = with_shared_end(planned, self.answers)
+            searches = _OrderSearches(self.recorded, self.answers)
+            return {effect: searches.explains(ended, effect, every[effect]) for effect in every}
         try:
             return self._follow(planned, every, is_incremental=True)
         except NotCovered:
             return self._follow(planned, every, is_incremental=False)
 
+    def _is_order_searched(self, planned: Plan) -> bool:
+        """Return whether the order of simultaneous elements was not recorded and can matter."""
+        recorded = self.recorded
+        if all(recorded.streams[spec.stream].ordered for spec in recorded.query.windows):
+            return False
+        are_some, is_in_order = self.answers.make_once(
+            "simultaneous", [planned.arrivals], None, lambda: _times_of(planned)
+        )
+        return are_some and orders.order_of_simultaneous_matters(planned, is_in_order=is_in_order)
+
     def _follow(
         self, planned: Plan, every: Mapping[Effect, Semantics], *, is_incremental: bool
-    ) -> list[Effect]:
+    ) -> Explained:
         """Follow the reports of a plan as long as some combination of output fields explains the
         recording, and return those that explain all of it.
         """
@@ -343,19 +359,74 @@ class _Search:
             )
             for effect, semantics in every.items()
         ]
-        for at in answers.look_at_each(evaluations_as_far_as(planned)):
+        for at in answers.look_at_each(evaluations_as_far_as(planned, answers)):
             followed = [one for one in followed if one.goes_on(recorded, planned, at)]
             if not followed:
                 break
-        return [
-            one.effect for one in followed if find_accepting_state(one.states, recorded) is not None
-        ]
+        return {
+            one.effect: True
+            for one in followed
+            if find_accepting_state(one.states, recorded) is not None
+        }
+
+
+def _times_of(planned: Plan) -> tuple[bool, bool]:
+    """Return whether some arrivals are simultaneous, and whether all are in order."""
+    times = [arrival.app for arrival in planned.arrivals]
+    return len({*times}) < len(times), times == sorted(times)
 
 
 def is_open(block: Block) -> bool:
     """Return whether t0 is open in a block in which it has one value."""
     values = block.values("t0")
     return len(values) == 1 and is_range(values[0])
+
+
+class _SharedGroups:
+    """Groups of evaluations that several searches go through. Each is found once."""
+
+    def __init__(self, source: Iterator[orders.EvaluationGroup]) -> None:
+        self.source = source
+        self.found: list[orders.EvaluationGroup] = []
+
+    def __iter__(self) -> Iterator[orders.EvaluationGroup]:
+        yield from self.found
+        for group in self.source:
+            self.found.append(group)
+            yield group
+
+
+@dataclass
+class _OrderSearches:
+    """Searches over the arrival orders of one plan, with one effect after the other. `groups` are
+    the groups of evaluations, which all effects share that are silent or are not.
+    """
+
+    recorded: RecordingToJudge
+    answers: SharedAnswers
+    groups: dict[bool, _SharedGroups] = field(default_factory=dict)
+
+    def explains(self, planned: Plan, effect: Effect, semantics: Semantics) -> bool | None:
+        """Return whether some order explains the recording with an effect; None if that is out of
+        reach.
+        """
+        planned = replace(planned, semantics=semantics)
+        if orders.find_obstacle(self.recorded.question, planned) is not None:
+            return None
+        search = orders.OrderSearch(self.recorded, planned, self.answers)
+        if search.is_silent not in self.groups:
+            self.groups[search.is_silent] = _SharedGroups(
+                orders.group_evaluations(search, is_repeated_once=not self.recorded.windows)
+            )
+        known: dict[Hashable, orders.GroupResult] | None = None
+        if not self.recorded.windows:
+            sources = [self.recorded, planned.views[0].elements]
+            known = self.answers.make_once("groups", sources, effect, dict)
+        try:
+            found = orders.search_groups(search, self.groups[search.is_silent], known)
+        except Unsupported:
+            return None
+        return found.explains_recording
 
 
 @dataclass
@@ -379,12 +450,12 @@ class _Followed:
         return bool(self.states)
 
 
-def _parts(block: Block, explaining: Sequence[Effect], query: Query) -> Iterator[Found]:
-    """Yield the parts of a block with the effects that explain the recording, and the rest."""
+def _parts(block: Block, explained: Explained, query: Query) -> Iterator[Found]:
+    """Yield the part of a block with each effect, and the rest, which explains nothing."""
     rest = [block]
-    for effect in explaining:
+    for effect, explains in explained.items():
         if part := effect.part_of(block, query):
-            yield Found(part, explains=True)
+            yield Found(part, explains)
             rest = [left for one in rest for left in one.minus(part)]
     for left in rest:
         yield Found(left, explains=False)
