@@ -123,10 +123,9 @@ def with_sentinel(planned: Plan, final: Element | None) -> Plan:
     """Return a plan without its end with a sentinel that follows, if there is one."""
     if final is None:
         return planned
-    own = next_id(planned.own)
-    if not planned.tuples:
-        own = final.app + tick.shift_of_own_instants(planned.semantics)
-    return replace(planned, arrivals=(*planned.arrivals, final), own=[*planned.own, own])
+    arrivals = (*planned.arrivals, final)
+    own = own_instants(planned.views[0], arrivals, True, planned.semantics)
+    return replace(planned, arrivals=arrivals, own=own)
 
 
 def plan_without_elements(query: Query, streams: Iterable[str], semantics: Semantics) -> Plan:

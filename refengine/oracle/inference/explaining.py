@@ -13,7 +13,7 @@ decided for all members at once.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -27,7 +27,12 @@ from refengine.core.schedule import Evaluation
 from refengine.core.semantics import Semantics
 from refengine.core.values import Closure
 from refengine.incremental.coverage import NotCovered
-from refengine.model.errors import InvalidSemantics, InvalidStream, TooManyReports, Unsupported
+from refengine.model.errors import (
+    InvalidSemantics,
+    InvalidStream,
+    TooManyReports,
+    Unsupported,
+)
 from refengine.oracle import orders
 from refengine.oracle.answers import SharedAnswers
 from refengine.oracle.assignments import BEGINNING_AT_T0, fit_to_stated_window
@@ -38,6 +43,7 @@ from refengine.oracle.beginnings import (
     shows_empty_windows,
 )
 from refengine.oracle.inference.choices import Choices, run_for_each
+from refengine.oracle.inference.nearest import NearMisses
 from refengine.oracle.inference.representatives import representatives
 from refengine.oracle.inference.runs import (
     Effect,
@@ -51,7 +57,13 @@ from refengine.oracle.inference.runs import (
 )
 from refengine.oracle.inference.semantics_set import Block, SemanticsSet
 from refengine.oracle.t0_classes import T0_CLASS_BOUND, views_from
-from refengine.oracle.trial import RecordingToJudge, State, advance, find_accepting_state
+from refengine.oracle.trial import (
+    RecordingToJudge,
+    State,
+    Trial,
+    advance,
+    find_accepting_state,
+)
 
 
 class Found(NamedTuple):
@@ -96,16 +108,27 @@ def explaining(
 
 
 def find_explaining(
-    candidates: SemanticsSet, recorded: RecordingToJudge, answers: SharedAnswers
+    candidates: SemanticsSet,
+    recorded: RecordingToJudge,
+    answers: SharedAnswers,
+    near: NearMisses | None = None,
+    advance_by: Callable[[int], None] = lambda count: None,
 ) -> Iterator[Found]:
     """Yield what is found of each part of a set, so that a caller can stop at any time. Parts that
-    were not yielded are unknown.
+    were not yielded are unknown. `near` takes those that explain most relations, but not all.
+    `advance_by` is told of how many semantics all is known.
     """
     represent = representatives(recorded.question)
     for block in candidates.blocks:
+        known = 0
         for asked in represent.asked(block, recorded.query):
-            for found in _Search(recorded, answers).find(asked):
-                yield found._replace(block=represent.restored(found.block, block))
+            for part, found in _Search(recorded, answers, near or NearMisses()).find(asked):
+                for one in found:
+                    yield one._replace(block=represent.restored(one.block, block))
+                count = represent.restored(part, block).count
+                known += count
+                advance_by(count)
+        advance_by(block.count - known)  # the rest means nothing with the query
 
 
 # The search
@@ -130,18 +153,21 @@ class _Begun(NamedTuple):
 class _Search:
     recorded: RecordingToJudge
     answers: SharedAnswers
+    near: NearMisses
+    # how many relations each effect of the last run explains
+    matched: dict[Effect, int] = field(default_factory=dict)
 
-    def find(self, block: Block) -> Iterator[Found]:
-        """Yield what is found of each part of a block that means something with the query."""
+    def find(self, block: Block) -> Iterator[tuple[Block, Iterator[Found]]]:
+        """Yield each part of a block with the same plan, and what is found of its members."""
         for part, begun in run_for_each([block], self._begin):
             if begun is None:  # it contradicts the stream
-                yield Found(part, explains=False)
+                yield part, iter([Found(part, explains=False)])
             elif isinstance(begun, Unsupported):
-                yield Found(part, explains=None)
+                yield part, iter([Found(part, explains=None)])
             elif not begun.is_open:
-                yield from self._find_with_plan(part, begun.planned)
+                yield part, self._find_with_plan(part, begun.planned)
             else:
-                yield from self._find_with_open_t0(part, begun)
+                yield part, self._find_with_open_t0(part, begun)
 
     # Plans
 
@@ -297,10 +323,22 @@ class _Search:
                 return None
 
         for smaller, explaining_it in run_for_each([part], run):
+            self._note_near(smaller, t0)
             if explaining_it is None:
                 yield Found(smaller, explains=None)
                 continue
             yield from _parts(smaller, explaining_it, self.recorded.query)
+
+    def _note_near(self, block: Block, t0: int | None) -> None:
+        """Note the effects of the last run that explain many relations, but not all."""
+        for effect, matched in self.matched.items():
+            if self.near.wants(matched) and (part := effect.part_of(block, self.recorded.query)):
+                fields = next(part.members())
+                if t0 is not None:
+                    fields |= {"t0": t0, "offset": None}
+                if not is_range(fields["t0"]):
+                    self.near.note(matched, fields)
+        self.matched = {}
 
     def _run_from(self, planned: Plan, choices: Choices, t0: int, room: Room) -> Explained:
         """Return the outputs that explain the recording, for windows that begin at t0."""
@@ -328,7 +366,16 @@ class _Search:
         if self._is_order_searched(planned):
             ended = with_shared_end(planned, self.answers)
             searches = _OrderSearches(self.recorded, self.answers)
-            return {effect: searches.explains(ended, effect, every[effect]) for effect in every}
+            trials = {effect: searches.trial(ended, effect, every[effect]) for effect in every}
+            self.matched |= {
+                effect: trial.most_matched
+                for effect, trial in trials.items()
+                if trial and not trial.explains_recording
+            }
+            return {
+                effect: None if trial is None else trial.explains_recording
+                for effect, trial in trials.items()
+            }
         try:
             return self._follow(planned, every, is_incremental=True)
         except NotCovered:
@@ -359,15 +406,18 @@ class _Search:
             )
             for effect, semantics in every.items()
         ]
+        going_on = followed
         for at in answers.look_at_each(evaluations_as_far_as(planned, answers)):
-            followed = [one for one in followed if one.goes_on(recorded, planned, at)]
-            if not followed:
+            going_on = [one for one in going_on if one.goes_on(recorded, planned, at)]
+            if not going_on:
                 break
-        return {
-            one.effect: True
-            for one in followed
-            if find_accepting_state(one.states, recorded) is not None
+        explaining_it = [
+            one.effect for one in going_on if find_accepting_state(one.states, recorded) is not None
+        ]
+        self.matched |= {
+            one.effect: one.matched for one in followed if one.effect not in explaining_it
         }
+        return dict.fromkeys(explaining_it, True)
 
 
 def _times_of(planned: Plan) -> tuple[bool, bool]:
@@ -406,10 +456,8 @@ class _OrderSearches:
     answers: SharedAnswers
     groups: dict[bool, _SharedGroups] = field(default_factory=dict)
 
-    def explains(self, planned: Plan, effect: Effect, semantics: Semantics) -> bool | None:
-        """Return whether some order explains the recording with an effect; None if that is out of
-        reach.
-        """
+    def trial(self, planned: Plan, effect: Effect, semantics: Semantics) -> Trial | None:
+        """Return the trial of all orders with an effect; None if it is out of reach."""
         planned = replace(planned, semantics=semantics)
         if orders.find_obstacle(self.recorded.question, planned) is not None:
             return None
@@ -423,19 +471,21 @@ class _OrderSearches:
             sources = [self.recorded, planned.views[0].elements]
             known = self.answers.make_once("groups", sources, effect, dict)
         try:
-            found = orders.search_groups(search, self.groups[search.is_silent], known)
+            return orders.search_groups(search, self.groups[search.is_silent], known)
         except Unsupported:
             return None
-        return found.explains_recording
 
 
 @dataclass
 class _Followed:
-    """The reports of one combination, and the states that explain them so far."""
+    """The reports with one effect, the states that explain them so far, and how many relations one
+    of them has explained.
+    """
 
     effect: Effect
     maker: ReportMaker
     states: set[State]
+    matched: int = 0
 
     def goes_on(self, recorded: RecordingToJudge, planned: Plan, at: Evaluation) -> bool:
         """Take the next evaluation, and return whether some state explains the reports so far."""
@@ -447,6 +497,7 @@ class _Followed:
                 borders = borders_of(planned.views[0], at.windows[0])
                 closure = planned.semantics.closure
             self.states = advance(self.states, step.rows, recorded, borders, closure)
+            self.matched = max([self.matched, *(state.matched for state in self.states)])
         return bool(self.states)
 
 
