@@ -20,6 +20,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from conformance.campaigns.drawn_case import DrawnCase, numbered_graph, profile_of, query_table
 from conformance.harness.engine_file import Engine
 from conformance.verdict import window_elements
+from refengine.core.combinations import REPORTS
 from refengine.core.plan import check_meaning, plan
 from refengine.core.profile import Between, OneOf, Profile, is_open
 from refengine.core.profiles import PROFILES
@@ -51,7 +52,6 @@ from refengine.model.elements import XSD, Dataset, Element, Stream, Triple
 from refengine.model.errors import RefengineError, require
 from refengine.model.terms import Term, literal
 from refengine.strategies import LINKS, LITERALS, NUMBER, NUMBERS, SUBJECTS, bodies
-from refengine.strategies.meanings import REPORTS
 from refengine.strategies.questions import extent_of
 
 TRIES = 20  # draws of a query that the engine's language may not have, or of a semantics

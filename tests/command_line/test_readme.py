@@ -170,7 +170,7 @@ def test_the_engine_file_can_be_read(tmp_path: Path):
 
 
 def test_the_blocks_are_found():
-    assert len(BLOCKS) == 7
+    assert len(BLOCKS) == 8
 
 
 def test_the_readme_is_short():
