@@ -121,13 +121,39 @@ def rows_of_spark(rows: list[dict]) -> list[tuple]:
     ]
 
 
+# a session whose Java has used what most sessions use of Spark
+FIRST_SESSION = """
+from pyspark.sql import SparkSession
+
+spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+spark.range(9).selectExpr("id % 3 AS key").groupBy("key").count().collect()
+spark.stop()
+"""
+
+
 @pytest.fixture(scope="session")
-def installed() -> None:
-    """Spark; where it or Java is not installed its tests are skipped, in CI they fail."""
+def installed(tmp_path_factory) -> Iterator[None]:
+    """Spark; where it or Java is not installed its tests are skipped, in CI they fail.
+
+    In a run of many tests the first Java writes an archive of Spark's classes. Those that start
+    after it read it, and need half the CPU time to start.
+    """
     try:
         session.check_master("local[2]")
     except session.NoSpark as error:
         (pytest.fail if os.environ.get("CI") else pytest.skip)(str(error))
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        yield
+        return
+    archive = tmp_path_factory.mktemp("java") / "spark.jsa"
+    options = f"{session.LIGHT} -Xlog:disable"  # without warnings where an archive does not fit
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SPARK_SUBMIT_OPTS", f"{options} -XX:ArchiveClassesAtExit={archive}")
+        words = [sys.executable, "-c", FIRST_SESSION]
+        subprocess.run(words, env=classic(), capture_output=True, timeout=300, check=True)
+        patch.setenv("SPARK_SUBMIT_OPTS", f"{options} -XX:SharedArchiveFile={archive}")
+        yield
+    archive.unlink(missing_ok=True)
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,7 @@ import tomllib
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import cache
 from itertools import islice
 from pathlib import Path
 
@@ -17,7 +18,7 @@ import pytest
 from conftest import PROFILE
 from reports import bare
 
-from conformance.corpus import question_of
+from conformance.corpus import Case, question_of
 from conformance.harness.deviation_entry import write_entry
 from conformance.harness.engine_file import Deviation, Engine, engine, read_engine_file
 from conformance.suite import questions
@@ -34,7 +35,7 @@ from conformance.suite.candidates import (
     wrong_engine_candidates,
 )
 from conformance.suite.diagnosis import Diagnosis, diagnose
-from conformance.suite.item import Item, find_case
+from conformance.suite.item import Item
 from conformance.suite.recorded_case import RecordedCase, restore_recorded_case
 from conformance.suite.summary import describe_diagnosis
 from conformance.verdict import evidence
@@ -65,6 +66,12 @@ FIRST = FieldChange("t0", T0.FIRST)
 REACHED = FieldChange("t0", T0.REACH)
 NEWS = FieldChange("r2s", R2S.ISTREAM)
 EMPTY = FieldChange("empty", Empty.EMIT)
+
+
+@cache
+def every_case() -> dict[str, Case]:
+    """Return the cases by their ids. The memo of `questions` is cleared by each wrong engine."""
+    return {case.id: case for case in questions()}
 
 
 def claiming() -> Engine:
@@ -101,7 +108,7 @@ def results_of(
 ) -> Iterator[Result]:
     """Yield the results of the engine that `diagnosis_of` diagnoses."""
     visits_instants = wrong_engine is not None and visits_every_instant(wrong_engine)
-    for case in questions():
+    for case in every_case().values():
         question = question_of(case)
         if case.rule not in rules or (visits_instants and _is_long(question)):
             continue
@@ -260,7 +267,7 @@ def test_a_habit_explains_the_fails_that_it_makes(habit: WrongEngine) -> None:
     results = results_of(tested, (), habit, lambda window: window, rules_of_habit(habit))
     failing = (result for result in results if result.outcome is Outcome.FAIL)
     fails = [
-        restore_recorded_case(tested, find_case(result.suite, result.case), result)
+        restore_recorded_case(tested, every_case()[result.case], result)
         for result in islice(failing, 3)
     ]
     assert fails
