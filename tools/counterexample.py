@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from conformance.corpus import Case
+from conformance.corpus import Case, window_cases
 from conformance.harness.engine_file import Engine
 from conformance.report import texts
 from conformance.report.texts import Shorten
@@ -129,8 +129,11 @@ def _fill(items: Iterable[str]) -> list[str]:
 
 def _query_lines(case: Case) -> list[str]:
     """Return the body of a case's query on as few lines as it needs, and the operator that the case
-    states, if any. A body with comments or long strings keeps its own lines.
+    states, if any. A body with comments or long strings keeps its own lines. There are none for a
+    case of windows alone.
     """
+    if case.suite == window_cases.SUITE:
+        return []
     table = case.table["query"]
     body = table["body"]
     for prefix in PREFIXES:

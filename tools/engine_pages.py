@@ -1,5 +1,5 @@
-"""Write the pages of docs/evidence/engines/, one for each engine that was held to the whole corpus,
-and the table of engines in docs/engines.md.
+"""Write the pages of docs/evidence/engines/, one for each engine that was held to the whole corpus
+or to the whole suite windows, and the tables of engines in docs/engines.md.
 
     python -m tools.engine_pages --date 2026-11-23 --on "Linux, two cores" RESULTS...
     python -m tools.engine_pages                    # the pages anew, from what is kept
@@ -8,7 +8,7 @@ and the table of engines in docs/engines.md.
 Of the results of each engine, docs/evidence/engines/NAME.json keeps what its page shows, with what
 happens in the smallest case of each known deviation. A page is made of that and of the engine's
 file alone.
-The table is made of the files of the engines that are held to the corpus and of what is kept.
+The tables are made of the files of the engines that are held to these suites and of what is kept.
 """
 
 from __future__ import annotations
@@ -25,12 +25,13 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from conformance.corpus import Case, query_of, streams_of
+from conformance.corpus import Case, query_of, streams_of, window_cases
 from conformance.harness import engine_file
 from conformance.harness.engine_file import Deviation, Engine
 from conformance.report import source
 from conformance.suite import questions
 from conformance.suite.deviations import Claim, broken_rules
+from conformance.suite.item import find_case
 from conformance.suite.probe import expects_reports
 from conformance.verdict import results
 from conformance.verdict.results import Outcome, Result
@@ -45,7 +46,7 @@ from tools.generated_parts import replace_part, write_or_check
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "evidence" / "engines"
 OVERVIEW = FOLDER.parents[1] / "engines.md"
-PART = "table: engines"  # of OVERVIEW
+PARTS = {"corpus": "table: engines", window_cases.SUITE: "table: libraries"}  # of OVERVIEW
 COUNTED = ("pass", "known", "unsupported")  # the columns of its table
 # the columns that count rules, by their status
 COUNTED_RULES = {
@@ -80,6 +81,11 @@ def digest(case: Case) -> str:
     return sha256(text.encode()).hexdigest()[:12]
 
 
+def suite_of(engine: Engine) -> str:
+    """Return the suite that an engine's page is about; empty if it is none with pages."""
+    return next((suite for suite in engine.suites if suite in PARTS), "")
+
+
 def kind_of(result: Result) -> str:
     """Return the word for a result in a table: its outcome, or `known`, or `silent`."""
     is_silent = not CaseResult.of(result, result.evidence).has_rows
@@ -99,12 +105,13 @@ def summarize(engine: str, of_engine: Iterable[Result], date: str, machine: str)
     case that shows it, or why it is not shown. `beyond_reach` has those on rules that are broken or
     fail beyond its reach.
     """
-    asked = {case.id: case for case in questions()}
     tested = engine_file.engine(engine)
+    suite = suite_of(tested)
+    asked = {case.id: case for case in questions(suite)}
     cases = {}
     smallest: dict[str, tuple[int, bool, int, int, str, list[str]]] = {}
-    of_corpus = [result for result in of_engine if result.suite == "corpus"]
-    for result in sorted(of_corpus, key=lambda result: result.key):
+    of_suite = [result for result in of_engine if result.suite == suite]
+    for result in sorted(of_suite, key=lambda result: result.key):
         case = asked[result.case]
         cases[case.id] = [digest(case), kind_of(result)]
         if not result.known:
@@ -115,7 +122,7 @@ def summarize(engine: str, of_engine: Iterable[Result], date: str, machine: str)
         for reason, *_ in result.known:
             shown = (*size, case.id, lines)
             smallest[reason] = min(smallest.get(reason, shown), shown)
-    found = judge_rules(CaseResult.of(result, result.evidence) for result in of_corpus)
+    found = judge_rules(CaseResult.of(result, result.evidence) for result in of_suite)
     verdicts = {
         one.rule: (one, [str(one.status.counted_as), one.case or one.reason]) for one in found
     }
@@ -147,7 +154,12 @@ def count_elements(case: Case, result: Result) -> int:
 
 def page(engine: Engine, kept: Mapping[str, Any]) -> str:
     """Return the page of an engine in Markdown."""
-    parts = (_head(engine), _outcomes(kept), _rule_verdicts(kept), _deviations(engine, kept))
+    parts = (
+        _head(engine),
+        _outcomes(engine, kept),
+        _rule_verdicts(kept),
+        _deviations(engine, kept),
+    )
     return "\n".join(line for part in parts for line in [*part, ""])
 
 
@@ -177,7 +189,8 @@ def _head(engine: Engine) -> Iterator[str]:
         yield f"| needs on the path | {', '.join(engine.commands)} |"
     yield f"| language of the queries | `{engine.dialect}` |"
     yield f"| kinds of windows | {', '.join(sorted(engine.kinds))} |"
-    yield f"| query forms | {', '.join(sorted(engine.forms))} |"
+    if suite_of(engine) == "corpus":
+        yield f"| query forms | {', '.join(sorted(engine.forms))} |"
     if engine.profile is not None:
         yield f"| semantics that it claims | {_semantics(engine)} |"
     if engine.notes:
@@ -201,7 +214,7 @@ def _value(value: object) -> str:
     return show(value)
 
 
-def _outcomes(kept: Mapping[str, Any]) -> Iterator[str]:
+def _outcomes(engine: Engine, kept: Mapping[str, Any]) -> Iterator[str]:
     """Yield the table of outcomes, by the section of SPEC.md that the rules are in."""
     words = {case: word for case, (_, word) in kept["cases"].items()}
     rows: dict[str, Counter[str]] = {}
@@ -209,7 +222,8 @@ def _outcomes(kept: Mapping[str, Any]) -> Iterator[str]:
         rows.setdefault(case.split("-")[0], Counter())[word] += 1
     total = Counter(words.values())
     shown = [kind for kind in KINDS if total[kind]]
-    yield "## Outcomes over the corpus"
+    suite = suite_of(engine)
+    yield f"## Outcomes over the {suite if suite == 'corpus' else f'suite `{suite}`'}"
     yield ""
     yield f"All {len(words)} cases, on {kept['date']}, {kept['machine']}."
     yield ""
@@ -316,7 +330,8 @@ def _fence(lines: Iterable[str]) -> str:
 
 def _rules(engine: Engine, deviation: Deviation, case_id: str) -> tuple[str, ...]:
     """Return the rules that an engine breaks by a deviation in a case."""
-    case = next(case for case in questions() if case.id == case_id)
+    case = find_case(suite_of(engine), case_id)
+    assert case is not None  # known deviations name cases of the suite
     claim = Claim.of(engine, query_of(case))
     return broken_rules(deviation, case.rule, claim)
 
@@ -327,20 +342,23 @@ def _one_line(text: str) -> str:
 
 
 def overview() -> str:
-    """Return the text of docs/engines.md with a new table of engines."""
-    return replace_part(OVERVIEW.read_text(encoding="utf-8"), PART, "\n".join(_engine_table()))
+    """Return the text of docs/engines.md with new tables of engines."""
+    text = OVERVIEW.read_text(encoding="utf-8")
+    for suite, part in PARTS.items():
+        text = replace_part(text, part, "\n".join(_engine_table(suite)))
+    return text
 
 
-def _engine_table() -> Iterator[str]:
-    """Yield the lines of the table of engines: a row for each engine that is shipped and held to
-    the corpus, whose cases the table counts. One that has a page is linked to it, with the numbers
-    of its results.
+def _engine_table(suite: str) -> Iterator[str]:
+    """Yield the lines of the table of a suite's engines: a row for each engine that is shipped and
+    held to the suite, whose cases the table counts. One that has a page is linked to it, with the
+    numbers of its results.
     """
     columns = [*COUNTED, *COUNTED_RULES.values()]
     yield f"| name | engine | {' | '.join(columns)} |"
     yield f"|---|---|{'---|' * len(columns)}"
     for name, engine in engine_file.engines().items():
-        if "corpus" not in engine.suites:
+        if suite_of(engine) != suite:
             continue
         cells = [f"`{name}`", engine.title]
         kept_file = FOLDER / f"{name}.json"
@@ -373,10 +391,11 @@ def outdated_cases(kept: Mapping[str, Any]) -> list[str]:
     """Return the cases that are new or have changed since an engine's results, and those that are
     gone.
     """
-    is_configurable = "engine" in kept and engine_file.engine(kept["engine"]).is_configurable
+    tested = engine_file.engine(kept["engine"])
+    is_configurable = tested.is_configurable
     now = {
         case.id: digest(case)
-        for case in questions()
+        for case in questions(suite_of(tested))
         if expects_reports(case) or not is_configurable  # as the suite asks it
     }
     then = {case: entry[0] for case, entry in kept["cases"].items()}
@@ -387,7 +406,6 @@ def results_by_engine(paths: Iterable[Path]) -> dict[str, list[Result]]:
     """Return the results in files, by engine. Raises RefengineError for a malformed file, for an
     engine that is not shipped here, and for a case that the corpus does not have.
     """
-    cases = {case.id for case in questions()}
     shipped = engine_file.engines()
     by_engine: dict[str, list[Result]] = {}
     for entry in source.read_results(paths).entries:
@@ -396,7 +414,8 @@ def results_by_engine(paths: Iterable[Path]) -> dict[str, list[Result]]:
             raise RefengineError(
                 f"no engine {display(engine)}{nearest(engine, shipped)}", rule="results"
             )
-        if suite == "corpus" and case not in cases:
+        if suite in PARTS and find_case(suite, case) is None:
+            cases = [question.id for question in questions(suite)]
             raise RefengineError(
                 f"no case {display(case)}{nearest_id(case, cases)}", rule="results", place=engine
             )

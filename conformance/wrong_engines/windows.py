@@ -253,7 +253,7 @@ def without_elements_t1_is_0(
     registered: int | None = None,
 ) -> Any:
     """Takes 0 for the first element of an empty stream."""
-    return right(spec, semantics, first or 0, registered)
+    return right(spec, window.with_offset(semantics, [first or 0]), first or 0, registered)
 
 
 @wrong(

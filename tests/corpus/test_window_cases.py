@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 
 import pytest
 
 from conformance import corpus
-from conformance.corpus import Case, check, detection
+from conformance.corpus import Case, check, detection, question_of
 from conformance.corpus.window_cases import SMOKE, NotDerived, derive, key_text, window_cases
 from conformance.verdict.window_elements import (
     BODY,
@@ -16,7 +17,9 @@ from conformance.verdict.window_elements import (
     numbers_in,
     query_table,
 )
+from refengine import profile
 from refengine.core.semantics import Semantics
+from refengine.core.values import Offset
 from refengine.enumeration import Enumeration
 from refengine.model.elements import Element, row
 
@@ -198,6 +201,20 @@ def test_a_case_catches_what_that_of_the_corpus_catches():
     for path, case in CASES.items():
         if case not in catching:
             assert detection.find_wrong_engine_that_differs(originals[path]) == "", path
+
+
+@pytest.mark.parametrize("t0", ["epoch", "epoch-latest"])
+@pytest.mark.parametrize("offset", list(Offset))
+def test_wrong_engines_answer_over_no_elements_wherever_windows_are_aligned(t0, offset):
+    """An engine that claims such an offset is compared with them when a run ends."""
+    claim = profile("csparql").but(t0=t0, offset=offset)
+    empty = [case for case in CASES.values() if not case.table["streams"][0]["elements"]]
+    assert empty
+    for case in empty:
+        found = detection.find_wrong_engine_that_fails(
+            case.rule, partial(question_of, case), claim, missing=0, states_windows=True
+        )
+        assert found == "" or found.startswith(case.rule)
 
 
 @pytest.mark.parametrize("key", ["a", 'a"b', "a\\b", "a\nb", "a\rb", "\\n", ""])

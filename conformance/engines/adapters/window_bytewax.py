@@ -23,8 +23,10 @@ MILLISECOND = timedelta(milliseconds=1)
 
 def windower(window: Window) -> Any:
     """Return bytewax's window. Raises Refused, with bytewax's own words where it has some."""
-    if window.kind != "time" or window.lag or window.by:
-        raise Refused("asked for are windows over time, without lag and key")
+    if window.kind not in ("time", "session") or window.lag or window.by:
+        raise Refused("asked for are windows over time and sessions, without lag and key")
+    if window.kind == "session":
+        return windows.SessionWindower(gap=window.size * MILLISECOND)
     length, offset = window.size * MILLISECOND, window.slide * MILLISECOND
     if length == offset:
         return windows.TumblingWindower(length=length, align_to=EPOCH)
