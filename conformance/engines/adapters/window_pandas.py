@@ -1,6 +1,6 @@
-"""pandas over times in milliseconds. `window_pandas.py rolling` asks `rolling`, and any other command
-line `resample`, of which it may have settings, such as `closed=right`. Without any its bins begin
-at the multiples of their length (`origin="epoch"`).
+"""pandas over times in milliseconds. `window_pandas.py rolling` asks `rolling`, and any other
+command line `resample`, of which it may have settings, such as `closed=right`. Without any its bins
+begin at the multiples of their length (`origin="epoch"`).
 """
 
 from __future__ import annotations
