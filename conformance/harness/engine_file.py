@@ -447,8 +447,10 @@ def engines() -> dict[str, Engine]:
 
 
 def shipped_names() -> list[str]:
-    """Return the names of the engines that are shipped with the suite. No file is read for it."""
-    return sorted(path.stem for path in FILES.glob("*.toml"))
+    """Return the names of the engines that are shipped with the suite, in the order of their files.
+    No file is read for it.
+    """
+    return [path.stem for path in sorted(FILES.glob("*.toml"))]
 
 
 def engine(name: str) -> Engine:
