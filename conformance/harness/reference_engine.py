@@ -12,13 +12,13 @@ from typing import Any, cast
 from conformance.verdict import window_elements
 from refengine import dialects, incremental
 from refengine.core import engine
-from refengine.core.arrivals import needs_last_element, why_whole_streams
+from refengine.core.arrivals import are_first_reports_final, why_whole_streams
 from refengine.core.engine import Report
 from refengine.core.plan import check_query
 from refengine.core.query import Query, from_table
 from refengine.core.semantics import Semantics
 from refengine.core.static import names_of_graphs
-from refengine.core.values import Condition, End
+from refengine.core.values import End
 from refengine.incremental import MaintainedWhileCovered
 from refengine.incremental.engine import Engine
 from refengine.model.elements import Dataset, Element, Stream, Triple
@@ -77,20 +77,6 @@ class GrowingStreams:
         new = reports[self.reported :]
         self.reported = len(reports)
         return new
-
-
-def are_first_reports_final(query: Query, semantics: Semantics) -> bool:
-    """Whether the reports over the first elements of a stream are the first ones over all of it. It
-    is False where a later element may come before one that is there, change where windows begin, or
-    bring a key whose empty windows an element before it has closed (WIN-24).
-    """
-    if needs_last_element(semantics):
-        return False
-    if query.windows[0].is_keyed and Condition.NON_EMPTY not in semantics.report:
-        return False
-    if semantics.late_for.keeps_arrival_order:
-        return isinstance(semantics.t0, int)
-    return semantics.allowed_lateness in ("reject", 0)
 
 
 class Reference:

@@ -37,6 +37,7 @@ from conformance.verdict import evidence, outcomes, window_elements
 from conformance.verdict.engine_report import EngineReport
 from conformance.verdict.results import KnownDeviation, Outcome, Result
 from conformance.verdict.wording import contents_text
+from refengine.core.arrivals import are_first_reports_final
 from refengine.core.profile import Profile
 from refengine.core.query import Query
 from refengine.core.question import Question, Setting
@@ -310,16 +311,10 @@ def _due_report(report: Mapping[str, Any], query: Query) -> evidence.DueReport:
 
 
 def instants_of_reports(setting: Setting) -> frozenset[int] | None:
-    """Return the instants of the elements with which reports may come. None if an element may wait
-    for late ones (MOD-2), or an earlier one may still come and move t0 (MOD-5), so that this cannot
-    be said.
+    """Return the instants of the elements with which reports may come. None if a later element may
+    change what is reported before it, so that this cannot be said.
     """
-    semantics = setting.semantics
-    lateness = semantics.allowed_lateness
-    if semantics.late_for.keeps_arrival_order:
-        if not isinstance(semantics.t0, int):
-            return None
-    elif isinstance(lateness, int) and lateness > 0:
+    if not are_first_reports_final(setting.query, setting.semantics):
         return None
     names = {window.stream for window in setting.query.windows}
     return frozenset(element.app for name in names for element in setting.streams[name])

@@ -16,7 +16,7 @@ from refengine.core.growing import GrowingElements, GrowingList
 from refengine.core.plan import Plan, horizon, next_id, plan_without_elements, sentinel
 from refengine.core.query import Query, Window, WindowKind
 from refengine.core.semantics import Semantics
-from refengine.core.values import AllowedLateness, Anchor, Offset
+from refengine.core.values import AllowedLateness, Anchor, Condition, Offset
 from refengine.core.window import Content, WindowView
 from refengine.model import elements as model
 from refengine.model.elements import (
@@ -243,6 +243,20 @@ def pair(before: Element | None, element: Element) -> list[Element]:
 def needs_last_element(semantics: Semantics) -> bool:
     """WIN-10: Return whether windows lie where the last element says."""
     return isinstance(semantics.offset, Offset) and semantics.offset.needs_last_element
+
+
+def are_first_reports_final(query: Query, semantics: Semantics) -> bool:
+    """Return whether the reports over the first elements of a stream are the first ones over all of
+    it. They are not where a later element may come before one that is there (MOD-2, MOD-5), change
+    where windows begin (WIN-10), or bring a key whose empty windows have closed (WIN-24).
+    """
+    if needs_last_element(semantics):
+        return False
+    if query.windows[0].is_keyed and Condition.NON_EMPTY not in semantics.report:
+        return False
+    if semantics.late_for.keeps_arrival_order:
+        return isinstance(semantics.t0, int)
+    return semantics.allowed_lateness in ("reject", 0)
 
 
 def refuse_needed_end(semantics: Semantics) -> None:
