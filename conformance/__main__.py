@@ -21,6 +21,7 @@ from conformance.command_line import (
     bench,
     bounded,
     case,
+    characterise,
     check,
     csrbench,
     engines,
@@ -52,6 +53,7 @@ COMMANDS: dict[str, cli.Command] = {
     "shard": shard,
     "truth": truth,
     "window": window,
+    "characterise": characterise,
 }
 
 
