@@ -94,6 +94,11 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "help": "write to FILE the entries of [[deviations]] that the diagnosis of the run has "
         "found, to put into the engine's file",
     },
+    "--characterise": {
+        "action": "store_true",
+        "help": "judge nothing: ask the engines about small streams, and print which semantics "
+        "they have",
+    },
     "--no-diagnosis": {
         "action": "store_true",
         "help": "look for no causes of the fails, which can take longer than the run",
@@ -184,6 +189,8 @@ def load_suite(config: pytest.Config) -> None:
         raise pytest.UsageError(reason)
     if not config.pluginmanager.has_plugin(SUITE):
         config.pluginmanager.register(import_module(f"{SUITE}.hooks"), SUITE)
+        cards = f"{SUITE}.characterise"
+        config.pluginmanager.register(import_module(cards), cards)
 
 
 def why_no_suite() -> str | None:

@@ -22,6 +22,7 @@ from conformance.command_line import (
     bench,
     bounded,
     case,
+    characterise,
     check,
     csrbench,
     engines,
@@ -57,6 +58,7 @@ COMMANDS: dict[str, cli.Command] = {
     "shard": shard,
     "truth": truth,
     "window": window,
+    "characterise": characterise,
 }
 
 

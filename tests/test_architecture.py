@@ -73,7 +73,7 @@ ARROWS: dict[str, str] = {
         "refengine bench.metrics verdict engines.installation harness bench.recordings suite report"
     ),
     "conformance.spark": "refengine bench.metrics verdict harness suite bench",
-    "conformance.plugin": "refengine verdict harness suite report spark",
+    "conformance.plugin": "refengine verdict harness suite card report spark",
     "conformance.command_line": (
         "refengine engines.skeletons verdict certificates engines.installation harness "
         "bench.recordings suite card report export campaigns bench spark"

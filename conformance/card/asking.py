@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from conformance.card.inquiry import Fate, Inquiry, Reply
 from conformance.card.prediction import Predictions, View
 from conformance.card.questions import CardQuestion, catalogue
-from conformance.card.space import FINE, OF_RDF
+from conformance.card.space import COARSE, FINE, OF_RDF, SIMPLE
 from conformance.harness import engine_file
 from conformance.harness.client import Broken
 from conformance.harness.engine_file import WINDOWS, Engine
@@ -72,11 +72,14 @@ class Asker:
 def inquiry_into(asker: Asker, predictions: Predictions) -> Inquiry:
     """Return an inquiry into an engine, of which nothing has been asked."""
     is_of_windows_alone = asker.is_of_windows_alone
+    is_simple = asker.engine.profile is None and not is_of_windows_alone
+    more = COARSE if is_simple else ()
     return Inquiry(
         asker.ask,
         asker.prepare,
         start_of(asker.engine),
-        [one for one in FINE if not (is_of_windows_alone and one.group in OF_RDF)],
+        SIMPLE if is_simple else COARSE,
+        [one for one in (*more, *FINE) if not (is_of_windows_alone and one.group in OF_RDF)],
         lambda group: catalogue(group, is_of_windows_alone),
         predictions,
         View(

@@ -14,7 +14,7 @@ from conformance.card.asking import Asker, inquiry_into
 from conformance.card.inquiry import Fate, Inquiry, Reply
 from conformance.card.prediction import Predictions, Silence
 from conformance.card.questions import CardQuestion
-from conformance.card.space import COARSE, Aspect
+from conformance.card.space import Aspect
 from conformance.harness.engine_file import Engine
 from conformance.verdict.engine_report import EngineReport
 from conformance.verdict.window_elements import BODY, numbers_in
@@ -291,7 +291,7 @@ def _ask_what_shows_more(inquiry: Inquiry) -> bool:
     """
     semantics = likeliest(inquiry)
     counts: dict[CardQuestion, int] = {}
-    for aspect in _every_aspect(inquiry):
+    for aspect in inquiry.every_aspect:
         for other in aspect.others(semantics):
             if any(_divides(inquiry, one.asked, semantics, other) for one in inquiry.replies):
                 continue
@@ -303,11 +303,6 @@ def _ask_what_shows_more(inquiry: Inquiry) -> bool:
         return False
     inquiry.put(max(counts, key=lambda one: counts[one]))
     return True
-
-
-def _every_aspect(inquiry: Inquiry) -> tuple[Aspect, ...]:
-    """Return all aspects that an inquiry thinks of."""
-    return (*COARSE, *inquiry.aspects)
 
 
 def _divides(inquiry: Inquiry, question: CardQuestion, one: Semantics, other: Semantics) -> bool:
@@ -326,7 +321,7 @@ def make_card(engine: Engine, inquiry: Inquiry) -> Card:
     replies = inquiry.every_reply
     semantics = likeliest(inquiry)
     found: dict[str, CardField] = {}
-    for aspect in _every_aspect(inquiry):
+    for aspect in inquiry.every_aspect:
         for one in _fields_of(aspect, inquiry, semantics, engine):
             found[one.name] = one.joined_with(found.get(one.name))
     usual = [
@@ -372,7 +367,7 @@ def _fields_of(
     )
     for name in aspect.fields:
         values = tuple(dict.fromkeys(show(getattr(one, name)) for one in left))
-        why = "" if len(values) == 1 and best is not None else _why_open(aspect, inquiry)
+        why = "" if len(values) == 1 else _why_open(aspect, inquiry)
         yield CardField(name, values, _documented(engine, name), best, why)
 
 

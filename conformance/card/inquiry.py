@@ -15,7 +15,7 @@ from enum import Enum
 
 from conformance.card.prediction import Predicted, Predictions, Silence, View
 from conformance.card.questions import OVER_TIME, CardQuestion
-from conformance.card.space import COARSE, Aspect, product, widened
+from conformance.card.space import Aspect, product, widened
 from conformance.verdict.engine_report import EngineReport
 from refengine.core.question import Question
 from refengine.core.semantics import Semantics
@@ -24,6 +24,7 @@ SAMPLE = 40  # semantics by which questions are compared first
 LARGER_SAMPLE = 400  # and if none of those differ
 MEMBERS = 8  # of a class, for which an aspect is thought of
 CHECKS = 2  # of the longest streams
+MOST_THOUGHT_OF = 40_000  # semantics, where none that is near explains an answer
 NEAR = 60  # semantics, of which the neighbours are thought of
 MANY = 500  # semantics, which are first asked about one element
 # a question is as good as a smaller one if it leaves so much less, and good enough if it leaves
@@ -63,7 +64,8 @@ class Inquiry:
     ask: Callable[[CardQuestion], Reply]
     prepare: Callable[[CardQuestion], Question]
     start: Semantics
-    aspects: Sequence[Aspect]  # beside the coarse ones
+    coarse: Sequence[Aspect]  # those that are thought of first, together
+    aspects: Sequence[Aspect]  # and then each of these
     catalogue: Callable[[str], Sequence[CardQuestion]]  # the questions of a group
     predictions: Predictions
     view: View
@@ -74,10 +76,15 @@ class Inquiry:
     questions: dict[CardQuestion, None] = field(default_factory=dict)  # those that may be asked
     thinks_of_near_ones_alone: bool = False
 
+    @property
+    def every_aspect(self) -> tuple[Aspect, ...]:
+        """All aspects that are thought of."""
+        return (*self.coarse, *self.aspects)
+
     def run(self) -> None:
         """Ask until nothing is left to ask."""
         self.questions = dict.fromkeys(self.catalogue(OVER_TIME))
-        self.left = product(self.start, COARSE)
+        self.left = product(self.start, self.coarse)
         self._divide()
         self._check()
         for aspect in self.aspects:
@@ -100,7 +107,7 @@ class Inquiry:
         that differ in one aspect of windows over time, as long as it explains all answers.
         """
         self.questions = dict.fromkeys(self.catalogue(OVER_TIME))
-        over_time = [one for one in (*COARSE, *self.aspects) if one.group == OVER_TIME]
+        over_time = [one for one in self.every_aspect if one.group == OVER_TIME]
         near = (each for aspect in over_time for each in widened([self.start], aspect))
         self.thinks_of_near_ones_alone = True
         self.left = list(dict.fromkeys(near))
@@ -116,7 +123,7 @@ class Inquiry:
         """Return in how many aspects a semantics differs from the one at the start; of two as near
         the one without a period is the nearer.
         """
-        aspects = (*COARSE, *self.aspects)
+        aspects = self.every_aspect
         count = sum(one.of(semantics) != one.of(self.start) for one in aspects)
         return 2 * count + (semantics.period is not None)
 
@@ -196,19 +203,21 @@ class Inquiry:
         """Return semantics that explain all replies, the last one too, near to those that explained
         all before it.
         """
-        every = (*COARSE, *self.aspects)
         near = sorted(before, key=self.distance)[:NEAR]
         last = self.replies[-1]
-        one_apart = dict.fromkeys(each for aspect in every for each in widened(near, aspect))
+        one_apart = dict.fromkeys(
+            each for aspect in self.every_aspect for each in widened(near, aspect)
+        )
         if found := self._explaining(one for one in one_apart if self.explains(one, last)):
             return found
         if self.thinks_of_near_ones_alone:
             return []
+        coarse = product(self.start, self.coarse)
         for aspect in self.aspects:
-            if aspect.is_of_elements_in_order:
-                wide = widened(product(self.start, COARSE), aspect)
-                if found := self._explaining(wide):
-                    return found
+            is_small = len(coarse) * len(aspect.values) <= MOST_THOUGHT_OF
+            wide = widened(coarse, aspect) if aspect.is_of_elements_in_order and is_small else ()
+            if found := self._explaining(wide):
+                return found
         return []
 
     def _best(self, some: Sequence[Semantics]) -> CardQuestion | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from conformance.card.asking import running
 from conformance.card.card import Card, characterise
 from conformance.card.prediction import Predictions
@@ -13,6 +15,12 @@ def make_card_of(engine: Engine, predictions: Predictions | None = None) -> Card
     """Ask an engine, and return its card."""
     with running(engine) as asker:
         return characterise(asker, predictions or Predictions())
+
+
+def make_cards(engines: Iterable[Engine]) -> list[Card]:
+    """Ask engines, one after the other, and return their cards."""
+    predictions = Predictions()
+    return [make_card_of(engine, predictions) for engine in engines]
 
 
 def card_with_settings(engine: Engine) -> Card:

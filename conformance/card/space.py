@@ -187,6 +187,29 @@ CLOSING = Aspect(
 )
 # those on which the answer to almost any question depends
 COARSE = (BEGINNING, CLOSURE, REPORT, TICK, HORIZON)
+# the same for an engine with R2S that claims nothing: fewer values of each, and R2S
+SIMPLE = (
+    Aspect("t0", tuple(ALIGNED[:4])),
+    CLOSURE,
+    Aspect(
+        "report",
+        tuple(
+            {"report": frozenset(chosen), "period": None, "anchor": None}
+            for one in (Condition.CLOSE, Condition.CHANGE, Condition.ARRIVAL)
+            for chosen in ((one,), (one, Condition.NON_EMPTY))
+        ),
+    ),
+    TICK,
+    _each("horizon", ("flush", "none")),
+    Aspect(
+        "r2s",
+        tuple(
+            {"r2s": r2s, "base": base, "empty": empty}
+            for r2s, base in (("Rstream", None), ("Istream", "previous"), ("append", None))
+            for empty in ("emit", "suppress")
+        ),
+    ),
+)
 # those that a few questions show, of which an engine rarely has another value than its claim
 FINE = (
     CLOSING,
