@@ -6,9 +6,11 @@ what the lines are.
 
 from __future__ import annotations
 
+import hashlib
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,7 +23,7 @@ OPTIONS = (
     "-XX:TieredStopAtLevel=1",
     "--add-opens=java.base/java.util=ALL-UNNAMED",
 )
-KINDS = {"window": False, "taken-back": True}  # the first words of reports: what is taken back
+REPORTS = ("window", "content", "taken-back")  # the first words of reports
 
 
 class JavaFailure(Exception):
@@ -29,13 +31,33 @@ class JavaFailure(Exception):
 
 
 class JavaReport(NamedTuple):
-    """A window that the library reports, or takes back: its borders and the numbers of its
-    elements.
+    """A window that the library reports, or takes back: the numbers of its elements, and its
+    borders if they are stated.
     """
 
-    window: tuple[int, int]
     numbers: list[int]
+    window: tuple[int, int] | None
     takes_back: bool
+
+
+def compiled(jars: Path, program: str) -> Path:
+    """Return the folder of a program's classes. It is made beside the jars, unless it is there; its
+    name has a digest of the sources. Raises JavaFailure.
+    """
+    sources = [SOURCES / f"{name}.java" for name in ("WindowLines", program)]
+    digest = hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()
+    classes = jars.parent / f"classes-{digest[:8]}"
+    if not classes.exists():
+        with tempfile.TemporaryDirectory(dir=jars.parent) as folder:
+            made = Path(folder, "classes")
+            command = ["javac", "--release", "17", "-cp", f"{jars}/*", "-d", str(made)]
+            command += map(str, sources)
+            done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
+            if done.returncode:
+                raise JavaFailure(done.stderr)
+            with suppress(OSError):  # another process may have been faster
+                made.rename(classes)
+    return classes
 
 
 class JavaWindows:
@@ -44,14 +66,7 @@ class JavaWindows:
     """
 
     def __init__(self, jars: str, program: str, *arguments: str) -> None:
-        # it is removed when Python ends
-        self.classes = tempfile.TemporaryDirectory(prefix="refengine-classes-")
-        compiler = ["javac", "-cp", f"{jars}/*", "-sourcepath", str(SOURCES)]
-        compiler += ["-d", self.classes.name, str(SOURCES / f"{program}.java")]
-        done = subprocess.run(compiler, capture_output=True, encoding="utf-8", check=False)
-        if done.returncode:
-            raise JavaFailure(done.stderr)
-        path = f"{jars}/*:{self.classes.name}"
+        path = f"{jars}/*:{compiled(Path(jars), program)}"
         pipe = subprocess.PIPE
         self.java = subprocess.Popen(
             ["java", *OPTIONS, "-cp", path, program, *arguments],
@@ -77,10 +92,14 @@ class JavaWindows:
                 return
             if word == "refused":
                 raise Unsupported(rest, rule="engine", place=question)
-            if word not in KINDS:
+            if word not in REPORTS:
                 raise JavaFailure(rest)
-            opens, closes, *numbers = map(int, rest.split())
-            yield JavaReport((opens, closes), numbers, KINDS[word])
+            numbers = [int(number) for number in rest.split()]
+            window = None
+            if word != "content":
+                opens, closes, *numbers = numbers
+                window = opens, closes
+            yield JavaReport(numbers, window, word == "taken-back")
         raise JavaFailure("Java has ended")
 
     def stop(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from collections.abc import Callable
 from typing import Any, TextIO
@@ -27,6 +28,15 @@ def answer_messages(carry_out: CarryOut, replies: TextIO | None = None) -> None:
         print(json.dumps({"seq": seq, **reply}), file=replies, flush=True)
         if command == "stop":
             break
+
+
+def remove_at_end(folder: str) -> subprocess.Popen[bytes]:
+    """Remove a folder when this process ends, also if it is killed, and return the process that
+    does so, which waits for the end of its input. It is in the background of a shell that ends at
+    once: so it is no descendant of this process, and is not killed with it.
+    """
+    command = ["sh", "-c", 'exec 3<&0; (cat <&3; rm -rf "$0") &', folder]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
 
 
 def reply_by(carry_out: CarryOut, command: str, fields: dict[str, Any]) -> dict[str, Any]:

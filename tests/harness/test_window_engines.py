@@ -1,5 +1,5 @@
 """Kafka Streams and Esper as engines under test: only their windows are tested. Which queries are
-refused, and some cases live.
+refused, and some cases live. Other libraries in Java: `pytest conformance --engine=flink`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from conftest import needs_commands
 
 from conformance import suite
 from conformance.engines.installation import places
-from conformance.harness import engine_file
+from conformance.harness import engine_file, java_windows
+from conformance.harness.java_windows import JavaFailure, JavaWindows
 from conformance.harness.pool import Harnesses
 from conformance.harness.window_bodies import answer_over, only_window, read_element
 from conformance.verdict.outcomes import Outcome
@@ -67,6 +68,8 @@ HOPPING = "WIN-1-a-slide-greater-than-the-size-skips-the-instants-between-window
 OVERLAPPING = "REP-10-a-row-that-only-the-earlier-of-two-windows-of-one-gap-has-is-reported"
 LATE = "MOD-2-a-late-element-is-not-added-to-a-window-that-is-still-open"
 LAST = "ENG-1-a-window-that-no-arrival-closes-is-reported-only-if-time-goes-on-to-a-horizon"
+EACH_ARRIVAL = "REP-13-each-element-that-arrives-gives-a-report-however-many-share-its-instant"
+EXACT_GAP = "WIN-23-an-element-exactly-a-gap-later-joins-a-session-or-parts-from-it"
 BEFORE_0 = "WIN-3-a-window-before-time-0-is-a-window-like-any-other"
 LIVE = {
     (KAFKA, ON_A_BORDER): Outcome.PASS,
@@ -81,6 +84,8 @@ LIVE = {
     (ESPER, HOPPING): Outcome.PASS,
     (ESPER, BEFORE_0): Outcome.PASS,
     (ESPER, LATE): Outcome.UNSUPPORTED,
+    ("esper-rolling", EACH_ARRIVAL): Outcome.PASS,
+    ("esper-sessions", EXACT_GAP): Outcome.PASS,
 }
 REFUSALS = {
     (KAFKA, HOPPING): "Window advancement interval",
@@ -118,6 +123,16 @@ def test_an_engine_does_what_it_is_known_for(harnesses, name, case):
     assert result.outcome is LIVE[name, case], result.explanation
     assert suite.why_unexpected(item, result) == ""
     assert REFUSALS.get((name, case), "") in result.explanation
+
+
+@needs_commands("javac")
+def test_a_program_that_does_not_compile_says_why_and_leaves_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr(java_windows, "SOURCES", tmp_path)
+    for name in ("WindowLines", "Mine"):
+        (tmp_path / f"{name}.java").write_text(f"class {name} extends Nothing {{}}")
+    with pytest.raises(JavaFailure, match=r"Mine\.java:1: error"):
+        JavaWindows(str(tmp_path / "jars"), "Mine")
+    assert {path.name for path in tmp_path.iterdir()} == {"WindowLines.java", "Mine.java"}
 
 
 @pytest.mark.xdist_group("window engines")

@@ -2,8 +2,8 @@
 //
 // A line of input is `query KIND SIZE SLIDE`, `element TIME NUMBER KEY` or `end TIME`, with times in ms and a number for each
 // key. The answer to each are lines `window OPEN CLOSE NUMBER...`, for each window that the library has reported since the line
-// before, and `taken-back OPEN CLOSE NUMBER...`, for each report that it has taken back. Then `done`, `refused REASON` or
-// `failed REASON` follows.
+// before, or `content NUMBER...` where its borders are not stated, and `taken-back OPEN CLOSE NUMBER...`, for each report that it
+// has taken back. Then `done`, `refused REASON` or `failed REASON` follows.
 
 import java.io.*;
 import java.nio.charset.StandardCharsets;
@@ -22,6 +22,10 @@ abstract class WindowLines {
 
     void report(String window) { // OPEN CLOSE NUMBER...
         reports.add("window " + window);
+    }
+
+    void reportContent(String numbers) { // of a window whose borders are not stated
+        reports.add("content " + numbers);
     }
 
     void takeBack(String window) {

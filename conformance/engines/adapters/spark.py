@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 from contextlib import suppress
@@ -25,6 +24,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from conformance.harness.relational import program
+from conformance.harness.serving import remove_at_end
 from conformance.harness.spark_program import frame_of, relations, settings
 from refengine import Unsupported, from_table
 
@@ -137,13 +137,7 @@ if __name__ == "__main__":
     )
     tempfile.tempdir = tempfile.mkdtemp(prefix="spark-")  # for what pyspark makes, too
     engine = Spark(Path(tempfile.tempdir))
-    # At the end of its input, so when this is killed, too: in the background of a shell that ends
-    # at once. So it is no descendant of this process, and not killed with it.
-    clean = ["sh", "-c", 'exec 3<&0; (cat <&3; rm -rf "$0") &', tempfile.tempdir]
-    with (
-        suppress(KeyboardInterrupt, BrokenPipeError),
-        subprocess.Popen(clean, stdin=subprocess.PIPE, start_new_session=True),
-    ):
+    with suppress(KeyboardInterrupt, BrokenPipeError), remove_at_end(tempfile.tempdir):
         for message in map(json.loads, sys.stdin):
             print(json.dumps(reply_to(engine, **message)), file=replies, flush=True)
             if message.get("command") == "stop":

@@ -52,7 +52,7 @@ class Windows:
             reports = JAVA.ask(line)
         except Unsupported as refused:
             raise Refused(refused.reason) from None
-        for window, numbers, takes_back in sorted(reports, key=self._place_of_key):
+        for numbers, window, takes_back in sorted(reports, key=self._place_of_key):
             key = self.elements[numbers[0]].key if self.window.by else None
             self.reports.append(Report(numbers, window, key=key, takes_back=takes_back))
 

@@ -75,7 +75,7 @@ class Windows:
         for report in reported:
             content = [self.elements[number] for number in report.numbers]
             rows = answer_over(self.body, content, str(len(self.relations)))
-            self.relations.append({"rows": rows, "window": list(report.window)})
+            self.relations.append({"rows": rows, "window": report.window})
 
 
 def main() -> None:
