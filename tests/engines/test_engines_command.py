@@ -155,9 +155,10 @@ def test_a_package_for_another_python_is_run_by_it(of_other_pythons, tmp_path, m
     put_on_path(monkeypatch, tmp_path / "bin", "python3.97", "import sys; sys.exit(127)")
     put_on_path(monkeypatch, tmp_path / "bin", "python3.98", "")
     engine = engine_file.engine(str(of_other_pythons))
-    assert engine.command[0] == "python3.98"
+    program = str(tmp_path / "bin" / "python3.98")  # pip wants a path
+    assert engine.command[0] == program
     command = registries.Pip().command(engine.package, tmp_path)
-    assert "--python=python3.98" in command and command[0] == sys.executable
+    assert f"--python={program}" in command and command[0] == sys.executable
     assert places.installed_folder(engine.package).name.endswith("-py3.98")
     assert "engines install" in engine.missing
 

@@ -4,6 +4,7 @@ package is not for that.
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from functools import cache
@@ -24,9 +25,9 @@ def find_version(package: Package) -> str:
 
 
 def find_python(package: Package) -> str:
-    """Return the command of the Python that runs a package; empty if there is none."""
+    """Return the path of the Python that runs a package; empty if there is none."""
     version = find_version(package)
-    return sys.executable if version == OURS else version and f"python{version}"
+    return sys.executable if version == OURS else shutil.which(f"python{version}") or ""
 
 
 @cache
