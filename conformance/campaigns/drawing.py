@@ -56,7 +56,7 @@ from refengine.strategies.questions import extent_of
 
 TRIES = 20  # draws of a query that the engine's language may not have, or of a semantics
 MOST_REPORTS = 500  # about which so many reports are due, under a semantics that is drawn
-BODIES = 24  # that are drawn for a campaign, beside the plain ones
+BODIES = 40  # that are drawn for a campaign, beside the plain ones
 PLAIN_BODIES = (
     "SELECT ?s ?p ?o WHERE { ?s ?p ?o }",
     "SELECT ?s WHERE { ?s <urn:p> ?o }",
@@ -286,9 +286,9 @@ def _triple(chance: Random, numbers: Sequence[Sequence[Term]], share: float) -> 
     if chance.random() < share:
         return subject, NUMBER, chance.choice(chance.choice(numbers))
     kind = chance.random()
-    if kind < 0.07:
-        return subject, chance.choice(LINKS), chance.choice(LITERALS)
     if kind < 0.15:
+        return subject, chance.choice(LINKS), chance.choice(LITERALS)
+    if kind < 0.23:
         return subject, chance.choice(LINKS), chance.choice(BLANKS)
     return subject, chance.choice(LINKS), chance.choice(SUBJECTS)
 
@@ -380,6 +380,10 @@ def draw_semantics(chance: Random, query: Query) -> Semantics:
         for _ in range(chance.choice((0, 1, 1, 2, 3))):
             name = chance.choice(chance.choice((FIELDS, CENTRAL)))
             fields[name] = chance.choice(_values(name))
+        if chance.random() < 0.25:
+            fields["report"] = chance.choice(REPORTS)
+            fields["period"] = chance.choice((None, 1, 2, 5))
+            fields["anchor"] = None if fields["period"] is None else chance.choice((0, 1))
         if chance.random() < 0.25:
             fields |= _lateness(chance)
         if any(window.is_keyed for window in query.windows) or any(
