@@ -174,8 +174,18 @@ class LiveEngine:
         except RefengineError as error:
             return CaseVerdict(case, Outcome.UNSUPPORTED, explanation=str(error))
         return CaseVerdict(
-            case, Outcome.ERROR, error_symptom(explanation), printable_line(explanation)
+            case,
+            Outcome.ERROR,
+            error_symptom(explanation),
+            printable_line(explanation),
+            profile=self.profile(case),
         )
+
+    def profile(self, case: DrawnCase) -> Profile:
+        """Return the semantics under which the engine is judged: its own, or the one it is sent."""
+        if case.semantics is None:
+            return self.tested.profile_for(case.query)
+        return profile_of(case.semantics)
 
     def _refuse_dead_harness(self) -> None:
         """Raise RefengineError if the harness has failed to start twice in a row."""
@@ -210,10 +220,7 @@ class LiveEngine:
         self, case: DrawnCase, exchange: Exchange, *, is_confirmed: bool = False
     ) -> CaseVerdict:
         """Judge an exchange. Raises RefengineError."""
-        if case.semantics is None:
-            profile = self.tested.profile_for(case.query)
-        else:
-            profile = profile_of(case.semantics)
+        profile = self.profile(case)
         if (plain := _is_plainly_right(case, exchange, profile)) is not None:
             return plain
         answers = SharedAnswers()

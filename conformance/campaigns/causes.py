@@ -20,7 +20,7 @@ from conformance.campaigns.shapes import kind_of_fail
 from conformance.campaigns.shrinking import shrink_fail
 from conformance.harness.deviation_entry import write_entry
 from conformance.harness.engine_file import Deviation, Engine
-from conformance.suite.candidates import Candidate
+from conformance.suite.candidates import Candidate, explained_by
 from conformance.suite.cause_search import CauseSearch, CausesOfFails
 from conformance.suite.item import CASE_SUITES, find_case
 from conformance.suite.recorded_case import RecordedCase
@@ -137,7 +137,8 @@ def find_causes(
     what is known comes last.
 
     Known is what a known deviation explains that can be granted, and what has the shape of a listed
-    case, or fails as one does. The search for causes is given the others alone.
+    case, or fails as one does. The search for causes is given the others alone; a cause is known if
+    it explains a listed case that fails alike, too.
     """
     listed = [one for one in found if one.number == LISTED]
     by_shape = {one.shape: one.listed for one in found if one.listed is not None}
@@ -153,17 +154,16 @@ def find_causes(
             others.append(one)
         else:
             known.setdefault(deviation.reason, _known_cause(deviation)).found.append(one)
-    causes = [*known.values(), *_by_search(tested, others, passes)]
+    causes = [*known.values(), *_by_search(tested, others, passes, listed)]
     return sorted(causes, key=lambda cause: (bool(cause.known), -cause.count, cause.title))
 
 
 def _family(found: SmallestFail) -> str:
     """Return the kind of a fail, in which a report is one of the things that are lacking or too
-    many.
+    many, and a window of the kind `range` is one of the kind `time`.
     """
-    verdict = found.verdict
-    symptom = FAMILIES.get(verdict.symptom, verdict.symptom)
-    return kind_of_fail(replace(verdict, symptom=symptom))
+    alike = kind_of_fail(replace(found.verdict, symptom=_symptom_family(found)[0]))
+    return alike.replace(str(WindowKind.RANGE), str(WindowKind.TIME))
 
 
 def _known_cause(deviation: Deviation) -> Cause:
@@ -189,7 +189,10 @@ def _by_deviation(found: Iterable[SmallestFail]) -> Iterator[Cause]:
 
 
 def _by_search(
-    tested: Engine, found: Sequence[SmallestFail], passes: Sequence[CaseVerdict]
+    tested: Engine,
+    found: Sequence[SmallestFail],
+    passes: Sequence[CaseVerdict],
+    listed: Sequence[SmallestFail],
 ) -> Iterator[Cause]:
     """Yield the causes that the search finds, and for what it does not explain one for each kind
     of fail.
@@ -207,13 +210,47 @@ def _by_search(
     needed = search.causes.needed
     by_text: dict[str, Cause] = {}
     for case, one in recorded.items():
-        if case in needed:
+        if case in needed and _is_told(needed[case], one):
             text = " with ".join(candidate.text for candidate in needed[case])
             cause = by_text.setdefault(text, _cause_of(needed[case], case, tested, text))
             cause.found.append(one)
+            cause.known = cause.known or _explained_listed(needed[case], one, tested, listed)
     explained = {id(one) for cause in by_text.values() for one in cause.found}
     yield from by_text.values()
     yield from _by_kind(one for one in found if id(one) not in explained)
+
+
+def _is_told(candidates: Sequence[Candidate], one: SmallestFail) -> bool:
+    """Whether a cause says something of a fail: that windows are misstated explains any answer
+    about few of them.
+    """
+    is_of_windows = any(candidate.misstates_windows for candidate in candidates)
+    return not is_of_windows or one.verdict.symptom == asking.OTHER_WINDOWS
+
+
+def _explained_listed(
+    candidates: Sequence[Candidate],
+    one: SmallestFail,
+    tested: Engine,
+    listed: Sequence[SmallestFail],
+) -> tuple[Deviation, ...]:
+    """Return the known deviation whose listed case candidates together explain, and which fails
+    with a like symptom, with late elements or without as that does; nothing if there is none.
+    """
+    for case, known in _recorded_cases(tested, listed):
+        is_alike = _symptom_family(known) == _symptom_family(one)
+        if is_alike and known.listed is not None and explained_by(candidates, [case]):
+            return (known.listed,)
+    return ()
+
+
+def _symptom_family(found: SmallestFail) -> tuple[str, bool]:
+    """Return the symptom, in which a report is one of the things that are lacking or too many, and
+    whether elements come late.
+    """
+    times = [one.app for _, one in found.verdict.case.elements]
+    symptom = found.verdict.symptom
+    return FAMILIES.get(symptom, symptom), times != sorted(times)
 
 
 def _cause_of(

@@ -56,7 +56,7 @@ from refengine.strategies.questions import extent_of
 
 TRIES = 20  # draws of a query that the engine's language may not have, or of a semantics
 MOST_REPORTS = 500  # about which so many reports are due, under a semantics that is drawn
-BODIES = 24  # that are drawn for a campaign, beside the plain ones
+BODIES = 40  # that are drawn for a campaign, beside the plain ones
 PLAIN_BODIES = (
     "SELECT ?s ?p ?o WHERE { ?s ?p ?o }",
     "SELECT ?s WHERE { ?s <urn:p> ?o }",
@@ -77,6 +77,8 @@ NAMED_BODIES = (
 )
 # whose sums are others in binary fractions
 DECIMALS = tuple(literal(text, f"{XSD}decimal") for text in ("0.1", "0.2", "1.50"))
+# whose sum is another one if it is rounded at each step: for an engine whose sums are exact
+DOUBLES = tuple(literal(text, f"{XSD}double") for text in ("1.0E16", "1.0E0", "-1.0E16"))
 BLANKS = (Term("_:b0"), Term("_:b1"))
 # an instant in milliseconds of the epoch, and one after which doubles lack every other integer
 FAR = (1_700_000_000_000, 1_700_000_000_000, 2**53)
@@ -184,7 +186,7 @@ class Drawing:
         """Draw static data: mostly none."""
         if not self.bodies or chance.random() > 0.06:
             return frozenset()
-        return frozenset(_triple(chance) for _ in range(chance.choice((1, 2))))
+        return frozenset(_triple(chance, [NUMBERS], 0.2) for _ in range(chance.choice((1, 2))))
 
     def _window(self, chance: Random, kinds: Sequence[WindowKind]) -> Window:
         """Draw a window."""
@@ -264,25 +266,29 @@ class Drawing:
             return chance.choice(before)
         is_single = any(window.by for window in query.windows)
         count = 1 if is_single else chance.choice((1, 1, 1, 2, 3))
-        return frozenset(_triple(chance, NUMBER in query.body.text) for _ in range(count))
+        numbers = [NUMBERS, DECIMALS]
+        if self.tested.is_configurable:
+            numbers.append(DOUBLES)
+        share = 0.7 if NUMBER in query.body.text else 0.2
+        return frozenset(_triple(chance, numbers, share) for _ in range(count))
 
 
 WINDOWS_ALONE = Body(window_elements.BODY)
 
 
-def _triple(chance: Random, is_of_numbers: bool = False) -> Triple:
-    """Draw a triple of a vocabulary so small that its terms recur. If it `is_of_numbers`, it often
-    has one.
+def _triple(chance: Random, numbers: Sequence[Sequence[Term]], share: float) -> Triple:
+    """Draw a triple of a vocabulary so small that its terms recur. A `share` of them have one of
+    some numbers.
     """
     subject = chance.choice(SUBJECTS)
     if chance.random() < 0.1:
         subject = chance.choice(BLANKS)
-    if chance.random() < (0.7 if is_of_numbers else 0.2):
-        return subject, NUMBER, chance.choice(chance.choice((NUMBERS, DECIMALS)))
+    if chance.random() < share:
+        return subject, NUMBER, chance.choice(chance.choice(numbers))
     kind = chance.random()
-    if kind < 0.07:
-        return subject, chance.choice(LINKS), chance.choice(LITERALS)
     if kind < 0.15:
+        return subject, chance.choice(LINKS), chance.choice(LITERALS)
+    if kind < 0.23:
         return subject, chance.choice(LINKS), chance.choice(BLANKS)
     return subject, chance.choice(LINKS), chance.choice(SUBJECTS)
 
@@ -374,6 +380,10 @@ def draw_semantics(chance: Random, query: Query) -> Semantics:
         for _ in range(chance.choice((0, 1, 1, 2, 3))):
             name = chance.choice(chance.choice((FIELDS, CENTRAL)))
             fields[name] = chance.choice(_values(name))
+        if chance.random() < 0.25:
+            fields["report"] = chance.choice(REPORTS)
+            fields["period"] = chance.choice((None, 1, 2, 5))
+            fields["anchor"] = None if fields["period"] is None else chance.choice((0, 1))
         if chance.random() < 0.25:
             fields |= _lateness(chance)
         if any(window.is_keyed for window in query.windows) or any(

@@ -131,6 +131,7 @@ def test_a_crash_becomes_a_small_stream_and_its_text_is_bounded(tmp_path, defect
     assert [one.app for _, one in cause.smallest.verdict.case.elements] == [0]
     findings = list(check_findings([cause], tested))
     write_findings(tmp_path / "out", findings, Origin(tested, campaign.live.named, "fuzz"))
+    assert check(read_case(tmp_path / "out" / "cause-1.toml")) == []
     for file in (tmp_path / "out").iterdir():
         text = file.read_text(encoding="utf-8")
         assert "\x1b" not in text and max(map(len, text.splitlines())) < 8_000
