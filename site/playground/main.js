@@ -12,15 +12,16 @@ const LINK = "#q=";
 const CASE = "#case=";
 
 let state = structuredClone(FIRST);
-let described = null;
-let fields = null;
+let isReady = false;
 let asked = 0;
 let timer = 0;
 
 const rules = await fetch("./rules.json").then((response) => response.json());
 const examples = await fetch("./examples.json").then((response) => response.json());
+const described = await fetch("./described.json").then((response) => response.json());
 const reports = new Reports({ rules });
 const streams = new Streams({ onChange: soon });
+const fields = new Fields({ described, rules, onChange: changed });
 const editor = makeEditor($("query"), state.query.text, (text) => {
   state.query.text = text;
   soon();
@@ -33,11 +34,7 @@ function say(text, isProblem = false) {
 }
 
 async function begin() {
-  described = await engine.ask("describe");
-  fields = new Fields({ described, rules, onChange: changed });
-  const languages = Object.entries(described.dialects);
-  clear($("dialect"), ...languages.map(([value, text]) => make("option", { value }, text)));
-  showAll();
+  isReady = true;
   await run();
 }
 
@@ -50,7 +47,6 @@ function showAll() {
   $("recording").value = state.recording;
   $("missing").value = state.missing;
   $("compare").checked = state.other !== null;
-  if (!described) return;
   $("dialect").value = state.query.dialect;
   fields.show($("fields"), state);
 }
@@ -71,7 +67,7 @@ function soon() {
 // Asking
 
 async function run() {
-  if (!described) return;
+  if (!isReady) return;
   clearTimeout(timer);
   asked += 1;
   const mine = asked;
@@ -196,6 +192,8 @@ function choose(example) {
 
 // The page's own controls
 
+const languages = Object.entries(described.dialects);
+clear($("dialect"), ...languages.map(([value, text]) => make("option", { value }, text)));
 const groups = new Map();
 for (const { id, rule, name } of examples) {
   const group = groups.get(rule) ?? make("optgroup", { label: rule });
@@ -244,7 +242,7 @@ $("read").onclick = async () => {
 $("share").onclick = share;
 $("judge").onclick = judge;
 $("stop").onclick = () => {
-  described = null;
+  isReady = false;
   engine.stop();
 };
 for (const form of ["case", "python", "report"]) $(form).onclick = () => takeAlong(form);

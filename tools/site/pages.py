@@ -51,6 +51,7 @@ def write_pages(folder: Path) -> None:
         write(pages / name, text)
     write_sources(folder / "sources", partial(with_links_to_rules, "reference/index.md"))
     write(pages / "site.css", site_style())
+    shutil.copy(SITE / "site.js", pages)
     write(folder / "zensical.toml", configuration(list(references)))
 
 

@@ -97,7 +97,6 @@ def describe(_: Json) -> Json:
             for name, profile in profiles.PROFILES.items()
         },
         "dialects": {NATIVE: "TOML"} | {name: d.title for name, d in dialects.DIALECTS.items()},
-        "absent": why_absent(r2r.WITNESSES),
     }
 
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from conformance.corpus import rule_texts
 from refengine.drawings.style import style
+from tools.site.playground import describe
 from tools.site.questions import examples
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -37,6 +38,7 @@ NOT_IN_A_BROWSER = re.compile(
     r"|^(turtle|pdb|doctest|pydoc|mailbox|imaplib|smtplib|ftplib|poplib|optparse|tarfile|cProfile"
     r"|profile|pstats|trace|webbrowser)\.py$"
 )
+NOT_IN_THE_PAGE = ("@esbuild/", "@types/", "axe-core", "esbuild", "ws")
 PYODIDE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip")
 STAMP = (2026, 1, 1, 0, 0, 0)
 Json = dict[str, Any]
@@ -62,6 +64,8 @@ def write_playground(folder: Path) -> None:
         f"--outfile={folder / 'main.js'}",
     )
     write_python(folder)
+    write(folder / "NOTICE.txt", "".join(notices()))
+    write(folder / "described.json", json.dumps(describe({}), ensure_ascii=False))
     write(folder / "rules.json", json.dumps(rules_of_page(), ensure_ascii=False))
     write(
         folder / "examples.json",
@@ -120,6 +124,19 @@ def modules_of_page() -> Iterator[tuple[str, bytes]]:
             name = file.as_posix()
             if not LEFT_OUT_OF_LIBRARIES.search(name) and not name.startswith(".."):
                 yield name, Path(file.locate()).read_bytes()
+
+
+def notices() -> Iterator[str]:
+    """Yield a line for each library that the page is made of, with its version and licence."""
+    lock = json.loads((SITE / "package-lock.json").read_text(encoding="utf-8"))
+    for path, package in sorted(lock["packages"].items()):
+        name = path.removeprefix("node_modules/")
+        if name and not name.startswith(NOT_IN_THE_PAGE):
+            yield f"{name} {package['version']}: {package.get('license', 'see its package')}\n"
+    for library in LIBRARIES:
+        about = metadata.metadata(library)
+        key = next(key for key in ("License-Expression", "License") if key in about)
+        yield f"{library} {about['Version']}: {about[key].splitlines()[0]}\n"
 
 
 def write_worker(folder: Path) -> None:

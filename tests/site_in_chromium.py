@@ -1,4 +1,4 @@
-"""The playground in Chromium, with no network but a server on this machine: `make site-test`."""
+"""The site in Chromium, with no network but a server on this machine: `make site-test`."""
 
 from __future__ import annotations
 
@@ -306,6 +306,12 @@ def test_no_serious_fault_for_screen_readers(
     page.locator("details").evaluate_all("boxes => boxes.forEach(box => box.open = true)")
     page.click("#judge")
     page.wait_for_selector("#verdict .outcome")
+    check_for_readers(page, width)
+    context.close()
+
+
+def check_for_readers(page: Page, width: int) -> None:
+    """Hold a page to axe's rules, and to its width."""
     page.evaluate(AXE.read_text(encoding="utf-8"))
     found = page.evaluate("axe.run()")
     faults = [
@@ -315,6 +321,24 @@ def test_no_serious_fault_for_screen_readers(
     ]
     assert not faults and len(found["passes"]) > 20
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+PAGES = ["", "SPEC/", "fields/", "reference/semantics/", "docs/values/", "docs/concepts/"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("path", PAGES)
+def test_pages_for_screen_readers(browser: Browser, address: str, scheme: Any, path: str) -> None:
+    context = browser.new_context(
+        viewport={"width": 390, "height": 900}, color_scheme=scheme, bypass_csp=True
+    )
+    site = address.removesuffix("playground/")
+    asked: list[str] = []
+    context.on("request", lambda request: asked.append(request.url))
+    page = context.new_page()
+    page.goto(site + path, wait_until="load")
+    check_for_readers(page, 390)
+    assert not [url for url in asked if not url.startswith((site, "data:"))]
     context.close()
 
 
