@@ -79,7 +79,7 @@ engines: $(READY) ## install engines: RSP-JS (Node.js 20), Kafka Streams and Esp
 	@$(PY) -m conformance engines install rsp-js kafka-streams esper polars pandas
 
 # Libraries with windows, whose tests are not in `make test`.
-LIBRARIES := duckdb duckdb-frames sqlite quix quix-partition beam beam-late pathway pathway-updates csp bytewax flink flink-late flink-purging kafka-streams-close kafka-streams-suppressed kafka-streams-update kafka-streams-sessions kafka-streams-session-updates polars-rolling polars-window pandas-rolling pandas-start pandas-start-day pandas-end spark-update spark-sessions esper-rolling esper-sessions esper-lengths
+LIBRARIES := duckdb duckdb-frames sqlite quix quix-partition quix-sliding beam beam-late pathway pathway-updates csp bytewax flink flink-late flink-purging kafka-streams-close kafka-streams-suppressed kafka-streams-update kafka-streams-sessions kafka-streams-session-updates polars-rolling polars-window pandas-rolling pandas-start pandas-start-day pandas-end spark-update spark-sessions esper-rolling esper-sessions esper-lengths
 
 libraries: $(READY) ## install libraries with windows and hold each to the suite windows: all, or NAME=... (20 minutes)
 	@for name in $(filter-out sqlite,$(or $(NAME),$(LIBRARIES))); do $(PY) -m conformance engines install $$name; done; \

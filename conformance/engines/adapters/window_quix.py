@@ -96,8 +96,10 @@ class Windows:
         return [self.report(value, key) for value, key, _, _ in replies]
 
     def report(self, value: Any, key: bytes) -> Report:
-        """Return what Quix says of a window as a report."""
-        borders = (value["start"], value["end"])
+        """Return what Quix says of a window as a report. A sliding window has no borders before 0,
+        so they are not stated.
+        """
+        borders = None if SETTING == "sliding" else (value["start"], value["end"])
         return Report(value["value"], borders, key=key.decode()[4:] if self.is_keyed else None)
 
     def end(self) -> None:
