@@ -315,8 +315,9 @@ def _add_infer_options(infer: argparse.ArgumentParser) -> None:
         "--semantics",
         nargs="+",
         metavar=("PROFILE|key=value", "key=value"),
-        help="look only at these semantics: those of a profile, and values that fields may have, "
-        "such as t0=0 or closure=[)|(]; unknown opens a field (default: every value of each)",
+        help="look at these semantics: those of a profile, and values that fields may have, such "
+        "as t0=0 or closure=[)|(]; unknown opens a field (default: every value of the fields in "
+        "which engines of the literature differ, and the plain values of the others)",
     )
     space.add_argument(
         "--among",
