@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup test check claims export messages conformance engines libraries defects evidence brute formal fuzz draws bounded oracle certificates w3c texts arq bench papers spark cluster s3 mutants site site-test pyodide lock release clean
+.PHONY: help setup test check claims export messages conformance engines libraries defects evidence brute formal fuzz draws bounded oracle inferences certificates w3c texts arq bench papers spark cluster s3 mutants site site-test pyodide lock release clean
 
 PY := .venv/bin/python
 PIP := -m pip --disable-pip-version-check --no-input --quiet
@@ -130,6 +130,9 @@ bounded: $(READY) ## hold joins with bounded memory to their definition and to t
 
 oracle: $(READY) ## try the laws of the oracle on 20,000 draws each, and print the verdicts (half an hour)
 	@REFENGINE_HYPOTHESIS_PROFILE=fuzz $(PYTEST) tests/oracle/test_oracle_laws.py tests/oracle/test_beginnings.py tests/oracle/test_stated_windows_drawn.py tests/oracle/test_t0_classes.py -rP
+
+inferences: $(READY) ## hold inference to DRAWS=... drawn semantics, and to the recordings of CSRBench in DATA=... (minutes)
+	@$(PY) -m tools.inferences --draws $(or $(DRAWS),500) --seed $(or $(SEED),1) $(if $(DATA),--csrbench "$(DATA)")
 
 certificates: $(READY) ## hold the checker of certificates to 10,000 mutated ones, and write and check those of the corpus (a minute)
 	@PYTHONPATH=tests $(PY) tests/oracle/test_certificate_mutations.py 10000

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 # the sub-commands of this package
-OWN = ("run", "infer", "profiles", "render", "compile", "completion")
+OWN = ("run", "infer", "differ", "profiles", "render", "compile", "completion")
 QUERY_FORM = "a TOML file with windows, body and optionally r2s, or a case of the suite"
 
 
@@ -62,8 +62,8 @@ def _main(arguments: list[str] | None) -> int:
     options = cli.parse(_parser(added, reasons), words)
     if options.command in added:
         return added[options.command].run(options)
-    if options.command == "infer":
-        return _infer(options)
+    if options.command in ("infer", "differ"):
+        return {"infer": _infer, "differ": _differ}[options.command](options)
     try:
         {
             "run": _run,
@@ -144,6 +144,16 @@ def _parser(
             "query, over all fields. What cannot be told apart by the answers is said to be "
             "undetermined, with the reason. Exit codes: 0 some semantics explains the answers, 1 "
             "none does (the nearest is printed), 130 interrupted (what is known is printed).",
+        )
+    )
+    _add_differ_options(
+        commands.add_parser(
+            "differ",
+            help="find the smallest stream on which two semantics or two queries differ",
+            description="Find the smallest stream on which two semantics of a query, or two "
+            "queries under one semantics, give different answers. All streams within the bounds "
+            "are looked at, those with the fewest elements first. Exit codes: 0 no stream tells "
+            "the two apart, 1 one does (it is printed).",
         )
     )
     _add_render_options(
@@ -305,8 +315,9 @@ def _add_infer_options(infer: argparse.ArgumentParser) -> None:
         "--semantics",
         nargs="+",
         metavar=("PROFILE|key=value", "key=value"),
-        help="look only at these semantics: those of a profile, and values that fields may have, "
-        "such as t0=0 or closure=[)|(]; unknown opens a field (default: every value of each)",
+        help="look at these semantics: those of a profile, and values that fields may have, such "
+        "as t0=0 or closure=[)|(]; unknown opens a field (default: every value of the fields in "
+        "which engines of the literature differ, and the plain values of the others)",
     )
     space.add_argument(
         "--among",
@@ -328,6 +339,54 @@ def _add_infer_options(infer: argparse.ArgumentParser) -> None:
         choices=("text", "json"),
         default="text",
         help="the form of the output (default: %(default)s)",
+    )
+
+
+def _add_differ_options(differ: argparse.ArgumentParser) -> None:
+    from refengine import dialects
+
+    what = "a semantics, in one word: 'csparql t0=0 closure=(]'; or a file with a query"
+    differ.add_argument("one", metavar="A", help=what)
+    differ.add_argument("other", metavar="B", help="the same of the other one")
+    differ.add_argument(
+        "--query",
+        dest="query_file",
+        type=cli.path,
+        metavar="FILE",
+        help=f"the query of both semantics: {QUERY_FORM} (default: SELECT ?x {{ ?x <urn:p> ?y }} "
+        "over windows of 4 that slide by 2)",
+    )
+    differ.add_argument(
+        "--dialect",
+        choices=sorted(dialects.DIALECTS),
+        help="the language that queries are written in, if it is not TOML",
+    )
+    differ.add_argument(
+        "--semantics",
+        nargs="+",
+        metavar=("PROFILE", "key=value"),
+        help="the semantics of both queries (default: csparql t0=0)",
+    )
+    differ.add_argument(
+        "--elements",
+        type=int,
+        default=4,
+        metavar="N",
+        help="the most elements of a stream (default: %(default)s)",
+    )
+    differ.add_argument(
+        "--instants",
+        type=int,
+        default=8,
+        metavar="M",
+        help="the number of instants at which they may be: the first from 0 on that are borders of "
+        "windows or beside one (default: %(default)s)",
+    )
+    differ.add_argument(
+        "--case",
+        type=cli.path,
+        metavar="FILE",
+        help="write a case of the suite with the stream, and what A answers to it",
     )
 
 
@@ -457,6 +516,18 @@ def _infer(options: argparse.Namespace) -> int:
             else:
                 print("\n".join(map(plain, lines(inferred))))
     return 0 if inferred.left else 1
+
+
+def _differ(options: argparse.Namespace) -> int:
+    from refengine.differ_command import bounds_of, case_text, differ, lines, sides_of
+
+    one, other = sides_of(options)
+    bounds = bounds_of(options, (one, other))
+    found = differ(one, other, bounds)
+    print("\n".join(map(plain, lines(one, other, bounds, found))))
+    if found is not None and options.case is not None:
+        options.case.write_text(case_text(one, found.stream, found.one), encoding="utf-8")
+    return 0 if found is None else 1
 
 
 def _read_question(options: argparse.Namespace) -> tuple[Question, list[str]]:

@@ -25,6 +25,7 @@ from refengine.oracle.inference import (
     find_explaining,
     make_set,
     read_fields,
+    usual_values,
     values_of_profile,
 )
 from refengine.oracle.inference.nearest import NearMisses
@@ -37,15 +38,15 @@ WIDTH = 30  # characters of the progress bar
 
 
 def candidates_of(words: Sequence[str], among: Path | None, question: Question) -> SemanticsSet:
-    """Return the semantics that are looked at: those of an earlier result, or all whose fields have
-    the values that some words state, as `report=window-close|content-change`. A word without `=` is
-    a profile, whose values the other words replace; `unknown` opens a field. Raises
+    """Return the semantics that are looked at: those of an earlier result, or the usual ones. A
+    word without `=` is a profile, which takes their place; the other words replace the values of
+    fields, as `report=window-close|content-change`, and `unknown` opens a field. Raises
     InvalidSemantics and InvalidStream.
     """
     if among is not None:
         return read_set(among)
     every = every_value(question.query)
-    values: dict[str, Values] = every
+    values: dict[str, Values] = usual_values(question.query)
     named = [word for word in words if "=" not in word]
     if named:
         values = values_of_profile(profile(named[0]))

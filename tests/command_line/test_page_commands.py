@@ -70,6 +70,10 @@ LIST: tuple[tuple[str, RunBy | Needs], ...] = (
     (r"pytest conformance/ --engine=rsp-js\b.*", QUICKSTART),
     (r"pytest conformance/ --engine=spark\b.*", RunBy("tests/harness/test_spark_engine.py")),
     (r"pytest conformance/ --engine=\S+.*", BROUGHT),
+    (
+        r"python -m refengine differ .*",
+        RunBy("tests/command_line/test_differ_command.py"),
+    ),
     (r"python -m refengine (run|infer|render|compile|profiles)\b.*", HERE),
     (r"python -m conformance replay .* --print \| .*", RunBy("tests/suite/test_replay.py")),
     (r"python -m conformance replay results.ndjson ORA-5-.*", QUICKSTART),

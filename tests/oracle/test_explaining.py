@@ -6,10 +6,22 @@ from __future__ import annotations
 
 from collections import Counter
 
+import pytest
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
-from refengine import UNKNOWN, Profile, Relation, evaluate, from_table, profile, row, stream
+from refengine import (
+    UNKNOWN,
+    InvalidSemantics,
+    Profile,
+    Relation,
+    evaluate,
+    from_table,
+    infer,
+    profile,
+    row,
+    stream,
+)
 from refengine.core import r2r
 from refengine.core.question import Question
 from refengine.core.semantics import FIELDS
@@ -24,6 +36,7 @@ from refengine.oracle.inference import (
     make_set,
     outcomes,
     read_fields,
+    usual_values,
     values_of_profile,
 )
 from refengine.oracle.inference.outcomes import are_alike
@@ -202,3 +215,17 @@ def test_each_member_explains_what_the_oracle_says_that_it_explains(data: st.Dat
         assert (member in members) == bool(asked.explains_recording)
         assert (member in untried) == (asked.explains_recording is None)
     assert UNKNOWN not in candidates.values("offset")
+
+
+def test_infer_asks_a_profile_a_set_or_the_usual_semantics():
+    asked = recorded("a3 b10 c12", "a")
+    streams = dict(asked.question.streams)
+    among = profile("csparql").but(t0=0, horizon="none", closure="unknown")
+    first = infer(QUERY, streams, asked.relations, among, missing=0).semantics
+    assert set(first.values("closure")) == {Closure.RIGHT_OPEN, Closure.OPEN}
+    assert infer(QUERY, streams, asked.relations, first, missing=0).semantics.count == first.count
+    with pytest.raises(InvalidSemantics, match="among: ORA-1: must be a profile"):
+        infer(QUERY, streams, asked.relations, "csparql", missing=0)  # type: ignore[arg-type]
+    usual = make_set(usual_values(QUERY))
+    assert usual.values("partial") == ("suppressed",)
+    assert set(profile("cqels").fields["report"]) in map(set, usual.values("report"))

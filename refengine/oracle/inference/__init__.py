@@ -20,6 +20,7 @@ from refengine.oracle.inference.semantics_set import (
     SemanticsSet,
     every_value,
     make_set,
+    usual_values,
     values_of_profile,
 )
 
@@ -36,5 +37,6 @@ __all__ = [
     "make_set",
     "outcomes",
     "read_fields",
+    "usual_values",
     "values_of_profile",
 ]

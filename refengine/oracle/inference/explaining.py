@@ -55,7 +55,7 @@ from refengine.oracle.inference.runs import (
     plan_of,
     with_shared_end,
 )
-from refengine.oracle.inference.semantics_set import Block, SemanticsSet
+from refengine.oracle.inference.semantics_set import Block, SemanticsSet, joined
 from refengine.oracle.t0_classes import T0_CLASS_BOUND, views_from
 from refengine.oracle.trial import (
     RecordingToJudge,
@@ -231,6 +231,7 @@ class _Search:
         is_keyed = any(view.spec.is_keyed for view in planned.views)
         first = lo
         while first <= hi and left:
+            left[:] = joined(left)
             (reported,) = left[0].values("reported_windows")
             room = Room(0 if reported.is_every or is_keyed else hi - first)
             listed = [

@@ -14,8 +14,8 @@ from refengine.model.messages import display
 from refengine.oracle.inference.explaining import Explaining, explaining
 from refengine.oracle.inference.semantics_set import (
     SemanticsSet,
-    every_value,
     make_set,
+    usual_values,
     values_of_profile,
 )
 from refengine.oracle.trial import JudgementOptions, RecordingToJudge
@@ -34,11 +34,11 @@ def infer(
     to a query over streams, as `judge` decides it.
 
     `among` are the semantics that are looked at: those that a profile allows, those that an
-    earlier recording of the engine has left, or all. The keywords are those of `judge`. Raises what
-    `judge` raises of wrong arguments.
+    earlier recording of the engine has left, or the usual ones (`usual_values`). The keywords are
+    those of `judge`. Raises what `judge` raises of wrong arguments.
     """
     if among is None:
-        among = make_set(every_value(query))
+        among = make_set(usual_values(query))
     elif isinstance(among, Profile):
         among = make_set(values_of_profile(among))
     elif not isinstance(among, SemanticsSet):

@@ -26,8 +26,10 @@ from refengine.core.combinations import (
 )
 from refengine.core.plan import why_not_consumed
 from refengine.core.profile import UNKNOWN, Between, OneOf, Profile
+from refengine.core.profiles import PLAIN
 from refengine.core.query import Query
 from refengine.core.semantics import ENUMS, FIELDS, OPTIONAL, Semantics
+from refengine.core.values import Condition
 from refengine.model.errors import InvalidQuery, InvalidSemantics
 
 Shape = Values  # a value for each field of a group
@@ -148,7 +150,7 @@ class SemanticsSet:
             for other in apart:
                 parts = [rest for part in parts for rest in part.minus(other)]
             apart += parts
-        return SemanticsSet(tuple(_joined(apart)))
+        return SemanticsSet(tuple(joined(apart)))
 
     @property
     def count(self) -> int:
@@ -174,7 +176,7 @@ class SemanticsSet:
         parts = list(self.blocks)
         for block in other.blocks:
             parts = [rest for part in parts for rest in part.minus(block)]
-        return SemanticsSet(tuple(_joined(parts)))
+        return SemanticsSet(tuple(joined(parts)))
 
     def __repr__(self) -> str:
         return f"<{self.count} semantics>"
@@ -211,7 +213,7 @@ class SemanticsSet:
                 yield Semantics(**fields)
 
 
-def _joined(blocks: list[Block]) -> list[Block]:
+def joined(blocks: list[Block]) -> list[Block]:
     """Join blocks that differ in the shapes of one group alone, until none do."""
     is_joined = True
     while is_joined:
@@ -283,6 +285,36 @@ def values_of_profile(profile: Profile) -> dict[str, Values]:
         else profile.choices(name, ())
         for name in FIELDS
     }
+
+
+# The fields that `usual_values` leaves open, besides those that most questions do not read
+USUALLY_OPEN = (
+    "closure",
+    "tick",
+    "horizon",
+    "missed_instants",
+    "r2s",
+    "base",
+    "empty",
+    "exact_gap",
+    "expired_session",
+    "session_border",
+    "trigger",
+    "instant",
+    "clock",
+)
+
+
+def usual_values(query: Query | None = None) -> dict[str, Values]:
+    """Return the values that are looked at if nobody says which: every value of the fields in which
+    engines of the literature differ, conjunctions of three report conditions, an open t0, and of
+    the other fields the plain value.
+    """
+    found = every_value(query)
+    conditions = {Condition.CLOSE, Condition.CHANGE, Condition.NON_EMPTY}
+    reports = tuple(report for report in REPORTS if report <= conditions)
+    plain = {name: (value,) for name, value in PLAIN.items() if name not in USUALLY_OPEN}
+    return found | plain | {"t0": (UNKNOWN,), "report": reports}
 
 
 def every_value(query: Query | None = None) -> dict[str, Values]:
