@@ -75,7 +75,8 @@ class Cause:
     @property
     def rule(self) -> str:
         """The rule that decides what is right."""
-        return self.rules[0] if self.rules else rule_of(self.smallest.verdict)
+        broken = [*(rule for one in self.known for rule in one.breaks), *self.rules]
+        return broken[0] if broken else rule_of(self.smallest.verdict)
 
     @property
     def title(self) -> str:
