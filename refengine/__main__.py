@@ -37,13 +37,14 @@ if TYPE_CHECKING:
 
     from refengine.core.engine import Plan, Report
     from refengine.core.query import Query
+    from refengine.core.question import Question
     from refengine.model.elements import Stream
     from refengine.rdf.forms.reading import ReadStream
     from refengine.rdf.sources import Source
 
 
 # the sub-commands of this package
-OWN = ("run", "profiles", "render", "compile", "completion")
+OWN = ("run", "infer", "profiles", "render", "compile", "completion")
 QUERY_FORM = "a TOML file with windows, body and optionally r2s, or a case of the suite"
 
 
@@ -61,6 +62,8 @@ def _main(arguments: list[str] | None) -> int:
     options = cli.parse(_parser(added, reasons), words)
     if options.command in added:
         return added[options.command].run(options)
+    if options.command == "infer":
+        return _infer(options)
     try:
         {
             "run": _run,
@@ -133,6 +136,16 @@ def _parser(
             "printed.",
         )
     )
+    _add_infer_options(
+        commands.add_parser(
+            "infer",
+            help="find every semantics that explains recorded answers",
+            description="Find every semantics that explains the recorded answers of an engine to a "
+            "query, over all fields. What cannot be told apart by the answers is said to be "
+            "undetermined, with the reason. Exit codes: 0 some semantics explains the answers, 1 "
+            "none does (the nearest is printed), 130 interrupted (what is known is printed).",
+        )
+    )
     _add_render_options(
         commands.add_parser(
             "render",
@@ -165,11 +178,54 @@ def _parser(
 def _add_run_options(run: argparse.ArgumentParser) -> None:
     from refengine import dialects
     from refengine.core import engine, profiles, r2r
-    from refengine.rdf import documents, streams
-    from refengine.rdf.forms import reading
 
     cli.add_query_in_any_language(run, QUERY_FORM, dialects.DIALECTS)
     _add_base(run)
+    _add_stream_options(run)
+    run.add_argument(
+        "--semantics",
+        required=True,
+        nargs="+",
+        metavar=("PROFILE", "key=value"),
+        help="a profile, and values that replace fields of it, such as t0=0. The profiles are "
+        f"{', '.join(sorted(profiles.PROFILES))}",
+    )
+    run.add_argument(
+        "--max-reports",
+        type=int,
+        default=engine.MAX_REPORTS,
+        metavar="N",
+        help="refuse a run that would give more than N reports (ENG-3; default: %(default)s)",
+    )
+    run.add_argument(
+        "--definition",
+        action="store_true",
+        help="compute each answer anew, by the SPARQL evaluator, and ask the witnesses for each "
+        "(default: incrementally)",
+    )
+    run.add_argument(
+        "--witness",
+        choices=sorted(r2r.WITNESSES),
+        help="ask this witness only (default: both)",
+    )
+    run.add_argument(
+        "--seconds",
+        type=float,
+        metavar="S",
+        help="give up an evaluation by the SPARQL evaluator that takes longer than S seconds "
+        "(R2R-17; default: only the number of its steps is limited)",
+    )
+    run.add_argument(
+        "--trace",
+        action="store_true",
+        help="print on standard error the rules that produced each report",
+    )
+
+
+def _add_stream_options(run: argparse.ArgumentParser) -> None:
+    from refengine.rdf import documents, streams
+    from refengine.rdf.forms import reading
+
     run.add_argument(
         "--stream",
         required=True,
@@ -185,14 +241,6 @@ def _add_run_options(run: argparse.ArgumentParser) -> None:
         metavar="END",
         help="the format of standard input, written as the end of a file's name: n3t, nq, "
         "trig.gz, …",
-    )
-    run.add_argument(
-        "--semantics",
-        required=True,
-        nargs="+",
-        metavar=("PROFILE", "key=value"),
-        help="a profile, and values that replace fields of it, such as t0=0. The profiles are "
-        f"{', '.join(sorted(profiles.PROFILES))}",
     )
     run.add_argument(
         "--time-predicate",
@@ -235,35 +283,51 @@ def _add_run_options(run: argparse.ArgumentParser) -> None:
         "- for standard input. With IRI, it is the graph that FROM or FROM NAMED of the query "
         "names (QRY-2). May be given several times",
     )
-    run.add_argument(
-        "--max-reports",
+
+
+def _add_infer_options(infer: argparse.ArgumentParser) -> None:
+    from refengine import dialects
+
+    cli.add_query_in_any_language(infer, QUERY_FORM, dialects.DIALECTS)
+    _add_base(infer)
+    _add_stream_options(infer)
+    infer.add_argument(
+        "--answers",
+        required=True,
+        nargs="+",
+        type=cli.path,
+        metavar="FILE",
+        help="recordings of the engine's answers to the query, in CSRBench's JSON or YABench's "
+        "form (IO-2); what explains all of them is found",
+    )
+    space = infer.add_mutually_exclusive_group()
+    space.add_argument(
+        "--semantics",
+        nargs="+",
+        metavar=("PROFILE|key=value", "key=value"),
+        help="look only at these semantics: those of a profile, and values that fields may have, "
+        "such as t0=0 or closure=[)|(]; unknown opens a field (default: every value of each)",
+    )
+    space.add_argument(
+        "--among",
+        type=cli.path,
+        metavar="FILE",
+        help="look only at the semantics that an earlier result in JSON has left, of the same "
+        "engine and another query",
+    )
+    infer.add_argument(
+        "--missing",
         type=int,
-        default=engine.MAX_REPORTS,
+        default=1,
         metavar="N",
-        help="refuse a run that would give more than N reports (ENG-3; default: %(default)s)",
+        help="how many outputs may be missing at each end of a recording (ORA-3; default: "
+        "%(default)s)",
     )
-    run.add_argument(
-        "--definition",
-        action="store_true",
-        help="compute each answer anew, by the SPARQL evaluator, and ask the witnesses for each "
-        "(default: incrementally)",
-    )
-    run.add_argument(
-        "--witness",
-        choices=sorted(r2r.WITNESSES),
-        help="ask this witness only (default: both)",
-    )
-    run.add_argument(
-        "--seconds",
-        type=float,
-        metavar="S",
-        help="give up an evaluation by the SPARQL evaluator that takes longer than S seconds "
-        "(R2R-17; default: only the number of its steps is limited)",
-    )
-    run.add_argument(
-        "--trace",
-        action="store_true",
-        help="print on standard error the rules that produced each report",
+    infer.add_argument(
+        "--format",
+        choices=("text", "json"),
+        default="text",
+        help="the form of the output (default: %(default)s)",
     )
 
 
@@ -377,21 +441,32 @@ def _compile(options: argparse.Namespace) -> None:
         raise Unsupported(reason, rule="ENG-6", place="body") from None
 
 
-def _run(options: argparse.Namespace) -> None:
-    from refengine import incremental, sparql, trace
-    from refengine.core import engine, profiles, silence
+def _infer(options: argparse.Namespace) -> int:
+    from refengine.infer_command import Inference, candidates_of, infer, lines, to_json
+    from refengine.oracle.judge import EVERY_WITNESS
+
+    question, _ = _read_question(options)
+    candidates = candidates_of(options.semantics or (), options.among, question)
+    inferred = Inference(candidates)
+    try:
+        infer(candidates, question, options.answers, options.missing, EVERY_WITNESS, inferred)
+    finally:
+        if inferred.questions:
+            if options.format == "json":
+                print(json.dumps(to_json(inferred), ensure_ascii=False))
+            else:
+                print("\n".join(map(plain, lines(inferred))))
+    return 0 if inferred.left else 1
+
+
+def _read_question(options: argparse.Namespace) -> tuple[Question, list[str]]:
+    """Return the question that the options state, and what a user should know of its data."""
+    from refengine.core.question import Question
     from refengine.core.static import names_of_graphs, resolve_static
     from refengine.rdf.documents import join_static, read_all_static, read_static
     from refengine.rdf.forms.reading import Undated
     from refengine.rdf.queries import read_query
-    from refengine.run_with_witnesses import Hearing, RunWithWitnesses
 
-    if options.max_reports < 1:
-        raise RefengineError(f"--max-reports must be > 0, got {options.max_reports}", rule="ENG-3")
-    if options.seconds is not None and not options.seconds >= 0:  # NaN among them
-        raise RefengineError(f"--seconds must be >= 0, got {options.seconds}", rule="R2R-17")
-    name, *overrides = options.semantics
-    chosen = profiles.profile(name).with_fields(_overrides(overrides)).semantics()
     graphs, always = cli.graphs_and_files(options.static, options.base)
     source = _sources(options)
     base = options.data_base
@@ -400,15 +475,32 @@ def _run(options: argparse.Namespace) -> None:
     named = names_of_graphs(frozenset().union(*data))
     query = read_query(options.query, options.dialect, has_static, options.base, named)
     read = _read_streams(options, query, source)
-    streams = {name: found.stream for name, found in read.items()}
-    _print_notes(_notes_on_graphs(query, graphs))
-    for found in read.values():
-        _print_notes(found.notes)
+    notes = [
+        *_notes_on_graphs(query, graphs),
+        *(note for one in read.values() for note in one.notes),
+    ]
     query, static = resolve_static(
         query,
         {iri: read_all_static(map(source, files), base) for iri, files in graphs.items()},
         join_static([*data, *(found.static for found in read.values() if found.static)]),
     )
+    return Question(query, {name: one.stream for name, one in read.items()}, static), notes
+
+
+def _run(options: argparse.Namespace) -> None:
+    from refengine import incremental, sparql, trace
+    from refengine.core import engine, profiles, silence
+    from refengine.run_with_witnesses import Hearing, RunWithWitnesses
+
+    if options.max_reports < 1:
+        raise RefengineError(f"--max-reports must be > 0, got {options.max_reports}", rule="ENG-3")
+    if options.seconds is not None and not options.seconds >= 0:  # NaN among them
+        raise RefengineError(f"--seconds must be >= 0, got {options.seconds}", rule="R2R-17")
+    name, *overrides = options.semantics
+    chosen = profiles.profile(name).with_fields(_overrides(overrides)).semantics()
+    question, notes = _read_question(options)
+    query, streams, static = question.query, question.streams, question.static
+    _print_notes(notes)
 
     planned = engine.plan(query, streams, chosen)
     _print_notes(_notes(query, streams, planned))

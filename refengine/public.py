@@ -46,6 +46,9 @@ from refengine.model.errors import RefengineError as RefengineError
 from refengine.model.errors import TooManyReports as TooManyReports
 from refengine.model.errors import UnknownField as UnknownField
 from refengine.model.errors import Unsupported as Unsupported
+from refengine.oracle.inference.explaining import Explaining as Explaining
+from refengine.oracle.inference.inferring import infer as infer
+from refengine.oracle.inference.semantics_set import SemanticsSet as SemanticsSet
 from refengine.oracle.judge import Judgement as Judgement
 from refengine.oracle.judge import judge as judge
 from refengine.rdf.documents import read_static as read_static

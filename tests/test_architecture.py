@@ -42,9 +42,11 @@ ARROWS: dict[str, str] = {
     "refengine.trace": "core",
     "refengine.cli": "model",
     "refengine.run_with_witnesses": "model sparql core incremental",
+    "refengine.infer_command": "model core oracle rdf",
     "refengine.public": "model core incremental oracle rdf",
     "refengine.__main__": (
-        "model sparql core incremental oracle dialects rdf run_with_witnesses trace cli"
+        "model sparql core incremental oracle dialects rdf run_with_witnesses trace cli "
+        "infer_command"
     ),
     "conformance.schemas": "",
     "conformance.engines": "",

@@ -114,7 +114,13 @@ def plan_without_end(query: Query, streams: Mapping[str, Stream], semantics: Sem
 
 def with_end(planned: Plan) -> Plan:
     """ENG-1: Return a plan with the sentinel at the horizon, where one follows the last arrival."""
-    final = sentinel(planned.views, planned.arrivals, planned.late, planned.semantics)
+    return with_sentinel(
+        planned, sentinel(planned.views, planned.arrivals, planned.late, planned.semantics)
+    )
+
+
+def with_sentinel(planned: Plan, final: Element | None) -> Plan:
+    """Return a plan without its end with a sentinel that follows, if there is one."""
     if final is None:
         return planned
     arrivals = (*planned.arrivals, final)

@@ -277,6 +277,25 @@ class QuietStretch:
     def __len__(self) -> int:
         return len(self.arrivals)
 
+    def stop(self, i: int) -> int:
+        """Return how many elements of the first window's stream evaluation i sees."""
+        return self.contents[0].counts[self.arrivals[i]]
+
+    def evaluation(self, i: int) -> Evaluation:
+        """Return evaluation i, passed over or not."""
+        t, k = self.instants[i], self.arrivals[i]
+        return Evaluation(
+            t,
+            k,
+            tuple(
+                WindowContent(
+                    window.window_number(require(each.view.frame), t),
+                    each.make(first, each.counts[k]),
+                )
+                for each, first in zip(self.contents, self.first_elements, strict=True)
+            ),
+        )
+
     def __iter__(self) -> Iterator[Evaluation]:
         numbers = [
             window_numbers(require(each.view.frame), self.instants) for each in self.contents

@@ -70,7 +70,7 @@ LIST: tuple[tuple[str, RunBy | Needs], ...] = (
     (r"pytest conformance/ --engine=rsp-js\b.*", QUICKSTART),
     (r"pytest conformance/ --engine=spark\b.*", RunBy("tests/harness/test_spark_engine.py")),
     (r"pytest conformance/ --engine=\S+.*", BROUGHT),
-    (r"python -m refengine (run|render|compile|profiles)\b.*", HERE),
+    (r"python -m refengine (run|infer|render|compile|profiles)\b.*", HERE),
     (r"python -m conformance replay .* --print \| .*", RunBy("tests/suite/test_replay.py")),
     (r"python -m conformance replay results.ndjson ORA-5-.*", QUICKSTART),
     (r"python -m conformance (new|replay|case|report) .*", HERE),

@@ -13,7 +13,7 @@ decided for all members at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -27,7 +27,12 @@ from refengine.core.schedule import Evaluation
 from refengine.core.semantics import Semantics
 from refengine.core.values import Closure
 from refengine.incremental.coverage import NotCovered
-from refengine.model.errors import InvalidSemantics, InvalidStream, TooManyReports, Unsupported
+from refengine.model.errors import (
+    InvalidSemantics,
+    InvalidStream,
+    TooManyReports,
+    Unsupported,
+)
 from refengine.oracle import orders
 from refengine.oracle.answers import SharedAnswers
 from refengine.oracle.assignments import BEGINNING_AT_T0, fit_to_stated_window
@@ -38,18 +43,27 @@ from refengine.oracle.beginnings import (
     shows_empty_windows,
 )
 from refengine.oracle.inference.choices import Choices, run_for_each
+from refengine.oracle.inference.nearest import NearMisses
 from refengine.oracle.inference.representatives import representatives
 from refengine.oracle.inference.runs import (
     Effect,
     FixedT0Needed,
+    by_schedule,
     effects,
     evaluations_as_far_as,
     maker_of,
     plan_of,
+    with_shared_end,
 )
 from refengine.oracle.inference.semantics_set import Block, SemanticsSet
 from refengine.oracle.t0_classes import T0_CLASS_BOUND, views_from
-from refengine.oracle.trial import RecordingToJudge, State, advance, find_accepting_state
+from refengine.oracle.trial import (
+    RecordingToJudge,
+    State,
+    Trial,
+    advance,
+    find_accepting_state,
+)
 
 
 class Found(NamedTuple):
@@ -94,19 +108,34 @@ def explaining(
 
 
 def find_explaining(
-    candidates: SemanticsSet, recorded: RecordingToJudge, answers: SharedAnswers
+    candidates: SemanticsSet,
+    recorded: RecordingToJudge,
+    answers: SharedAnswers,
+    near: NearMisses | None = None,
+    advance_by: Callable[[int], None] = lambda count: None,
 ) -> Iterator[Found]:
     """Yield what is found of each part of a set, so that a caller can stop at any time. Parts that
-    were not yielded are unknown.
+    were not yielded are unknown. `near` takes those that explain most relations, but not all.
+    `advance_by` is told of how many semantics all is known.
     """
     represent = representatives(recorded.question)
     for block in candidates.blocks:
+        known = 0
         for asked in represent.asked(block, recorded.query):
-            for found in _Search(recorded, answers).find(asked):
-                yield found._replace(block=represent.restored(found.block, block))
+            for part, found in _Search(recorded, answers, near or NearMisses()).find(asked):
+                for one in found:
+                    yield one._replace(block=represent.restored(one.block, block))
+                count = represent.restored(part, block).count
+                known += count
+                advance_by(count)
+        advance_by(block.count - known)  # the rest means nothing with the query
 
 
 # The search
+
+
+# The effects with which a run may explain the recording: whether it does; all others do not
+Explained = Mapping[Effect, bool | None]
 
 
 class _Begun(NamedTuple):
@@ -124,18 +153,21 @@ class _Begun(NamedTuple):
 class _Search:
     recorded: RecordingToJudge
     answers: SharedAnswers
+    near: NearMisses
+    # how many relations each effect of the last run explains
+    matched: dict[Effect, int] = field(default_factory=dict)
 
-    def find(self, block: Block) -> Iterator[Found]:
-        """Yield what is found of each part of a block that means something with the query."""
+    def find(self, block: Block) -> Iterator[tuple[Block, Iterator[Found]]]:
+        """Yield each part of a block with the same plan, and what is found of its members."""
         for part, begun in run_for_each([block], self._begin):
             if begun is None:  # it contradicts the stream
-                yield Found(part, explains=False)
+                yield part, iter([Found(part, explains=False)])
             elif isinstance(begun, Unsupported):
-                yield Found(part, explains=None)
+                yield part, iter([Found(part, explains=None)])
             elif not begun.is_open:
-                yield from self._find_with_plan(part, begun.planned)
+                yield part, self._find_with_plan(part, begun.planned)
             else:
-                yield from self._find_with_open_t0(part, begun)
+                yield part, self._find_with_open_t0(part, begun)
 
     # Plans
 
@@ -242,7 +274,7 @@ class _Search:
             if not shows_empty_windows(semantics):
                 return []
             try:
-                ended = with_end(replace(planned, semantics=semantics))
+                ended = with_shared_end(replace(planned, semantics=semantics), self.answers)
                 if not ended.own:
                     return []
                 earlier = EarlierBeginnings(self.recorded, ended, self.answers)
@@ -277,26 +309,38 @@ class _Search:
         move as far as there is room, which becomes less.
         """
 
-        def run(choices: Choices) -> list[Effect] | None:
+        def run(choices: Choices) -> Explained | None:
             begun = replace(planned, semantics=choices.semantics)
             try:
                 if t0 is not None and room is not None:
                     return self._run_from(begun, choices, t0, room)
                 return self._run(begun, choices)
             except (InvalidSemantics, InvalidStream):
-                return []
+                return {}
             except TooManyReports:
-                return [] if is_t0_open or t0 is not None else None
+                return {} if is_t0_open or t0 is not None else None
             except Unsupported:
                 return None
 
         for smaller, explaining_it in run_for_each([part], run):
+            self._note_near(smaller, t0)
             if explaining_it is None:
                 yield Found(smaller, explains=None)
                 continue
             yield from _parts(smaller, explaining_it, self.recorded.query)
 
-    def _run_from(self, planned: Plan, choices: Choices, t0: int, room: Room) -> list[Effect]:
+    def _note_near(self, block: Block, t0: int | None) -> None:
+        """Note the effects of the last run that explain many relations, but not all."""
+        for effect, matched in self.matched.items():
+            if self.near.wants(matched) and (part := effect.part_of(block, self.recorded.query)):
+                fields = next(part.members())
+                if t0 is not None:
+                    fields |= {"t0": t0, "offset": None}
+                if not is_range(fields["t0"]):
+                    self.near.note(matched, fields)
+        self.matched = {}
+
+    def _run_from(self, planned: Plan, choices: Choices, t0: int, room: Room) -> Explained:
         """Return the outputs that explain the recording, for windows that begin at t0."""
         try:
             moving_t0 = moving(t0, room) if room.most else t0
@@ -305,32 +349,51 @@ class _Search:
             room.most = 0
             return self._run(replace(planned, views=views_from(planned, t0)), choices)
 
-    def _run(self, planned: Plan, choices: Choices) -> list[Effect]:
+    def _run(self, planned: Plan, choices: Choices) -> Explained:
         """Return the combinations of output fields that explain the recording under a plan."""
-        recorded = self.recorded
-        query = recorded.query
+        query = self.recorded.query
         every = {
             effect: planned.semantics.with_values(**values)
             for effect, values in effects(choices.block, query).items()
         }
-        if any(not recorded.streams[spec.stream].ordered for spec in query.windows):
-            ended = with_end(planned)
-            if orders.order_matters(ended):
-                return [
-                    effect
-                    for effect, semantics in every.items()
-                    if orders.search_orders(
-                        recorded, replace(ended, semantics=semantics), self.answers
-                    ).explains_recording
-                ]
+        explained: dict[Effect, bool | None] = {}
+        for scheduled, effects_of_it in by_schedule(planned, every):
+            explained |= self._explain(scheduled, effects_of_it)
+        return explained
+
+    def _explain(self, planned: Plan, every: Mapping[Effect, Semantics]) -> Explained:
+        """Return which effects explain the recording over the evaluations of a plan."""
+        if self._is_order_searched(planned):
+            ended = with_shared_end(planned, self.answers)
+            searches = _OrderSearches(self.recorded, self.answers)
+            trials = {effect: searches.trial(ended, effect, every[effect]) for effect in every}
+            self.matched |= {
+                effect: trial.most_matched
+                for effect, trial in trials.items()
+                if trial and not trial.explains_recording
+            }
+            return {
+                effect: None if trial is None else trial.explains_recording
+                for effect, trial in trials.items()
+            }
         try:
             return self._follow(planned, every, is_incremental=True)
         except NotCovered:
             return self._follow(planned, every, is_incremental=False)
 
+    def _is_order_searched(self, planned: Plan) -> bool:
+        """Return whether the order of simultaneous elements was not recorded and can matter."""
+        recorded = self.recorded
+        if all(recorded.streams[spec.stream].ordered for spec in recorded.query.windows):
+            return False
+        are_some, is_in_order = self.answers.make_once(
+            "simultaneous", [planned.arrivals], None, lambda: _times_of(planned)
+        )
+        return are_some and orders.order_of_simultaneous_matters(planned, is_in_order=is_in_order)
+
     def _follow(
         self, planned: Plan, every: Mapping[Effect, Semantics], *, is_incremental: bool
-    ) -> list[Effect]:
+    ) -> Explained:
         """Follow the reports of a plan as long as some combination of output fields explains the
         recording, and return those that explain all of it.
         """
@@ -343,13 +406,24 @@ class _Search:
             )
             for effect, semantics in every.items()
         ]
-        for at in answers.look_at_each(evaluations_as_far_as(planned)):
-            followed = [one for one in followed if one.goes_on(recorded, planned, at)]
-            if not followed:
+        going_on = followed
+        for at in answers.look_at_each(evaluations_as_far_as(planned, answers)):
+            going_on = [one for one in going_on if one.goes_on(recorded, planned, at)]
+            if not going_on:
                 break
-        return [
-            one.effect for one in followed if find_accepting_state(one.states, recorded) is not None
+        explaining_it = [
+            one.effect for one in going_on if find_accepting_state(one.states, recorded) is not None
         ]
+        self.matched |= {
+            one.effect: one.matched for one in followed if one.effect not in explaining_it
+        }
+        return dict.fromkeys(explaining_it, True)
+
+
+def _times_of(planned: Plan) -> tuple[bool, bool]:
+    """Return whether some arrivals are simultaneous, and whether all are in order."""
+    times = [arrival.app for arrival in planned.arrivals]
+    return len({*times}) < len(times), times == sorted(times)
 
 
 def is_open(block: Block) -> bool:
@@ -358,13 +432,60 @@ def is_open(block: Block) -> bool:
     return len(values) == 1 and is_range(values[0])
 
 
+class _SharedGroups:
+    """Groups of evaluations that several searches go through. Each is found once."""
+
+    def __init__(self, source: Iterator[orders.EvaluationGroup]) -> None:
+        self.source = source
+        self.found: list[orders.EvaluationGroup] = []
+
+    def __iter__(self) -> Iterator[orders.EvaluationGroup]:
+        yield from self.found
+        for group in self.source:
+            self.found.append(group)
+            yield group
+
+
+@dataclass
+class _OrderSearches:
+    """Searches over the arrival orders of one plan, with one effect after the other. `groups` are
+    the groups of evaluations, which all effects share that are silent or are not.
+    """
+
+    recorded: RecordingToJudge
+    answers: SharedAnswers
+    groups: dict[bool, _SharedGroups] = field(default_factory=dict)
+
+    def trial(self, planned: Plan, effect: Effect, semantics: Semantics) -> Trial | None:
+        """Return the trial of all orders with an effect; None if it is out of reach."""
+        planned = replace(planned, semantics=semantics)
+        if orders.find_obstacle(self.recorded.question, planned) is not None:
+            return None
+        search = orders.OrderSearch(self.recorded, planned, self.answers)
+        if search.is_silent not in self.groups:
+            self.groups[search.is_silent] = _SharedGroups(
+                orders.group_evaluations(search, is_repeated_once=not self.recorded.windows)
+            )
+        known: dict[Hashable, orders.GroupResult] | None = None
+        if not self.recorded.windows:
+            sources = [self.recorded, planned.views[0].elements]
+            known = self.answers.make_once("groups", sources, effect, dict)
+        try:
+            return orders.search_groups(search, self.groups[search.is_silent], known)
+        except Unsupported:
+            return None
+
+
 @dataclass
 class _Followed:
-    """The reports of one combination, and the states that explain them so far."""
+    """The reports with one effect, the states that explain them so far, and how many relations one
+    of them has explained.
+    """
 
     effect: Effect
     maker: ReportMaker
     states: set[State]
+    matched: int = 0
 
     def goes_on(self, recorded: RecordingToJudge, planned: Plan, at: Evaluation) -> bool:
         """Take the next evaluation, and return whether some state explains the reports so far."""
@@ -376,15 +497,16 @@ class _Followed:
                 borders = borders_of(planned.views[0], at.windows[0])
                 closure = planned.semantics.closure
             self.states = advance(self.states, step.rows, recorded, borders, closure)
+            self.matched = max([self.matched, *(state.matched for state in self.states)])
         return bool(self.states)
 
 
-def _parts(block: Block, explaining: Sequence[Effect], query: Query) -> Iterator[Found]:
-    """Yield the parts of a block with the effects that explain the recording, and the rest."""
+def _parts(block: Block, explained: Explained, query: Query) -> Iterator[Found]:
+    """Yield the part of a block with each effect, and the rest, which explains nothing."""
     rest = [block]
-    for effect in explaining:
+    for effect, explains in explained.items():
         if part := effect.part_of(block, query):
-            yield Found(part, explains=True)
+            yield Found(part, explains)
             rest = [left for one in rest for left in one.minus(part)]
     for left in rest:
         yield Found(left, explains=False)

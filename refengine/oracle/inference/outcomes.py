@@ -27,6 +27,7 @@ from refengine.oracle.inference.choices import Choices, run_for_each
 from refengine.oracle.inference.representatives import representatives
 from refengine.oracle.inference.runs import (
     Effect,
+    by_schedule,
     effects,
     evaluations_as_far_as,
     maker_of,
@@ -138,13 +139,17 @@ def _answer_all(
             effect: begun.semantics.with_values(**values)
             for effect, values in effects(choices.block, recorded.query).items()
         }
+        found: dict[Effect, tuple[Relation, ...]] = {}
         try:
-            try:
-                return _relations(begun, every, recorded, answers, most, is_incremental=True)
-            except NotCovered:
-                return _relations(begun, every, recorded, answers, most, is_incremental=False)
+            for scheduled, effects_of_it in by_schedule(begun, every):
+                asked = (scheduled, effects_of_it, recorded, answers, most)
+                try:
+                    found |= _relations(*asked, is_incremental=True)
+                except NotCovered:
+                    found |= _relations(*asked, is_incremental=False)
         except (InvalidSemantics, InvalidStream, TooManyReports):
             return None
+        return found
 
     for smaller, found in run_for_each([part], run):
         if found is None:
@@ -172,7 +177,7 @@ def _relations(
         for effect, semantics in every.items()
     }
     relations: dict[Effect, list[Relation]] = {effect: [] for effect in makers}
-    evaluated = answers.look_at_each(evaluations_as_far_as(planned))
+    evaluated = answers.look_at_each(evaluations_as_far_as(planned, answers))
     for number, at in enumerate(evaluated):
         if number == most:
             raise TooManyReports(f"more than {most} evaluations", rule="ENG-3")

@@ -9,15 +9,24 @@ from dataclasses import replace
 from itertools import product
 from typing import Any, NamedTuple
 
-from refengine.core import tick
+from refengine.core import tick, window
 from refengine.core.answers import RecomputedAnswers, recomputed_answers
 from refengine.core.evaluations import evaluations
-from refengine.core.plan import Plan, plan_without_end, with_end
+from refengine.core.plan import Plan, plan_without_end, sentinel, with_end, with_sentinel
 from refengine.core.query import Query
 from refengine.core.reports import ReportMaker
 from refengine.core.schedule import Evaluation
 from refengine.core.semantics import Semantics
-from refengine.core.values import R2S, Base, Collection, Empty, End
+from refengine.core.values import (
+    R2S,
+    Base,
+    ChangeBaseline,
+    ChangeScope,
+    Collection,
+    Condition,
+    Empty,
+    End,
+)
 from refengine.core.window import Content
 from refengine.incremental import AnswerCache
 from refengine.incremental.schedule import schedule_with_late_end
@@ -43,6 +52,11 @@ class Effect(NamedTuple):
     base: Base | None
     empty: Empty
     collection: Collection
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether nothing is sent of an answer that is as the one before."""
+        return not self.applied.emits_whole_answers and self.empty.is_never
 
     @staticmethod
     def of(values: Mapping[str, Any], query: Query) -> Effect:
@@ -112,21 +126,57 @@ def _lookup(query: Query, cache: AnswerCache) -> Callable[[tuple[Content, ...], 
     return lambda contents, name: Relation(variables, cache(contents))
 
 
-def evaluations_as_far_as(planned: Plan) -> Iterator[Evaluation]:
+def by_schedule(
+    planned: Plan, every: Mapping[Effect, Semantics]
+) -> Iterator[tuple[Plan, dict[Effect, Semantics]]]:
+    """Yield a plan with the effects, and their semantics, that are followed over its evaluations.
+
+    An effect that is silent sends nothing of an answer that is as the one before. So, where every
+    instant with elements is evaluated, it answers as if contents that changed alone were.
+    """
+    silent = {}
+    is_one_window = planned.has_one_window and not planned.tuples
+    is_active = not planned.semantics.reported_windows.is_every
+    if is_one_window and is_active and planned.semantics.report == {Condition.NON_EMPTY}:
+        silent = {one: semantics for one, semantics in every.items() if one.is_silent}
+    others = {one: semantics for one, semantics in every.items() if one not in silent}
+    if silent:
+        changing = {
+            "report": frozenset({Condition.NON_EMPTY, Condition.CHANGE}),
+            "change_baseline": ChangeBaseline.LAST,
+            "change_scope": ChangeScope.ELEMENTS,
+        }
+        changed = replace(planned, semantics=planned.semantics.with_values(**changing))
+        yield changed, {one: its.with_values(**changing) for one, its in silent.items()}
+    if others:
+        yield planned, others
+
+
+def evaluations_as_far_as(planned: Plan, answers: SharedAnswers) -> Iterator[Evaluation]:
     """Yield the evaluations of a plan without its end. What follows the last arrival is added when
-    it is reached, so that the horizon is read no earlier.
+    it is reached, so that the horizon is read no earlier. Raises FixedT0Needed if it depends on a
+    t0 that moves.
     """
     is_keyed = planned.views[0].spec.is_keyed
     if planned.semantics.reported_windows.is_every or is_keyed:
-        yield from evaluations(with_end(planned))
-        return
-    yield from schedule_with_late_end(planned, _late_end)
+        return evaluations(with_shared_end(planned, answers))
+    return schedule_with_late_end(planned, lambda of_all: with_shared_end(of_all, answers))
 
 
-def _late_end(planned: Plan) -> Plan:
-    """Return a plan with its end. Raises FixedT0Needed if this depends on a t0 that moves."""
+def with_shared_end(planned: Plan, answers: SharedAnswers) -> Plan:
+    """Return a plan with its end, which is found once for all plans over the same arrivals. Raises
+    FixedT0Needed if it depends on a t0 that moves.
+    """
     horizon = planned.semantics.horizon
-    is_moving = any(type(view.t0) not in (int, type(None)) for view in planned.views)
-    if isinstance(horizon, End) and horizon.depends_on_windows and is_moving:
-        raise FixedT0Needed
-    return with_end(planned)
+    if isinstance(horizon, End) and horizon.depends_on_windows:
+        if any(type(view.t0) not in (int, type(None)) for view in planned.views):
+            raise FixedT0Needed
+        return with_end(planned)
+    stays = tuple(window.longest_stay(view.spec) for view in planned.views)
+    final = answers.make_once(
+        "sentinel",
+        [planned.arrivals, planned.late],
+        (horizon, stays),
+        lambda: sentinel(planned.views, planned.arrivals, planned.late, planned.semantics),
+    )
+    return with_sentinel(planned, final)

@@ -23,20 +23,30 @@ Imports `model`, `core`, `incremental`, and of the oracle what trials are made o
 `search.search_orders`.
 """
 
+from refengine.oracle.orders.groups import EvaluationGroup, OrderSearch, group_evaluations
 from refengine.oracle.orders.realisation import are_realisable
 from refengine.oracle.orders.search import (
+    GroupResult,
     find_obstacle,
     order_matters,
+    order_of_simultaneous_matters,
     search_class_orders,
+    search_groups,
     search_orders,
 )
 from refengine.oracle.orders.sums import sum_instant_outputs
 
 __all__ = [
+    "EvaluationGroup",
+    "GroupResult",
+    "OrderSearch",
     "are_realisable",
     "find_obstacle",
+    "group_evaluations",
     "order_matters",
+    "order_of_simultaneous_matters",
     "search_class_orders",
+    "search_groups",
     "search_orders",
     "sum_instant_outputs",
 ]

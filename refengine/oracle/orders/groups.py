@@ -27,7 +27,7 @@ from refengine.oracle.trial import RecordingToJudge
 
 class EvaluationGroup(NamedTuple):
     """The evaluations of one instant that see its simultaneous elements one after the other, or a
-    single evaluation that sees none or all of them.
+    single evaluation that sees none or all of them, or several over the same content.
 
     `last_evaluation` is the last of them, and `visits` is their number. `kept_elements` are the
     indices of the elements that were in the content before the instant, and `arriving_elements`
@@ -192,41 +192,87 @@ def _pending(
     return pending
 
 
-def group_evaluations(search: OrderSearch) -> Iterator[EvaluationGroup]:
-    """Cut the schedule of a search into groups.
+def group_evaluations(
+    search: OrderSearch, *, is_repeated_once: bool = False
+) -> Iterator[EvaluationGroup]:
+    """Cut the schedule of a search into groups. `is_repeated_once` asks for one group, with several
+    visits, for successive evaluations over the same content.
 
     When an evaluation happens, and how many elements have arrived by then, does not depend on the
     order of simultaneous elements. Which elements these are does.
     """
     times = search.planned.views[0].times
     group = None
-    for at in _evaluations(search):
+    for at, visits in _evaluations(search, times, is_repeated_once):
         t = at.t
         content = content_of(at)
         # The content ends inside an instant of several elements. (An empty content stops at 0.)
         first, last = bisect_left(times, t), bisect_right(times, t)
         is_partial = content.stop > first and last - first > 1
         if group is not None and is_partial and group.last_evaluation.t == t:
-            group = group._replace(last_evaluation=at, visits=group.visits + 1)
+            group = group._replace(last_evaluation=at, visits=group.visits + visits)
+            continue
+        is_repeated = (
+            is_repeated_once
+            and group is not None
+            and not (is_partial or group.arriving_elements)
+            and group.kept_elements == content
+        )
+        if group is not None and is_repeated:
+            group = group._replace(visits=group.visits + visits)
             continue
         if group is not None:
             yield group
             group = None
         if is_partial:
             kept, arriving = range(content.start, first), range(first, last)
-            group = EvaluationGroup(at, 1, kept, arriving)
+            group = EvaluationGroup(at, visits, kept, arriving)
+        elif is_repeated_once:
+            group = EvaluationGroup(at, visits, content, range(0))
         else:
-            yield EvaluationGroup(at, 1, content, range(0))
+            yield EvaluationGroup(at, visits, content, range(0))
     if group is not None:
         yield group
 
 
-def _evaluations(search: OrderSearch) -> Iterator[engine.Evaluation]:
-    """Yield the evaluations. Where an unchanged answer gives no output, the first evaluation over a
-    content stands for all others over the same content.
+def _evaluations(
+    search: OrderSearch, times: Sequence[int], is_repeated_once: bool
+) -> Iterator[tuple[engine.Evaluation, int]]:
+    """Yield the evaluations, each with how many it stands for: of those that see a part of an
+    instant's elements, in a quiet stretch, the last one. Where an unchanged answer gives no output,
+    the first evaluation over a content stands for all others over the same content.
     """
     for group in incremental.schedule_groups(search.planned):
-        if search.is_silent and not isinstance(group, QuietStretch):
-            yield from islice(group, 1)
+        if isinstance(group, QuietStretch):
+            yield from _evaluations_of_stretch(group, times)
+        elif search.is_silent:
+            yield from ((at, 1) for at in islice(group, 1))
+        elif is_repeated_once:
+            # only the first can see a part of an instant's elements; beyond `enough` outputs the
+            # recording has no more
+            enough = len(search.recorded.relations) + sum(search.recorded.missing) + 1
+            few = list(islice(group, enough + 1))
+            yield few[0], 1
+            if few[1:]:
+                yield few[1], len(few) - 1
         else:
-            yield from group
+            yield from ((at, 1) for at in group)
+
+
+def _evaluations_of_stretch(
+    stretch: QuietStretch, times: Sequence[int]
+) -> Iterator[tuple[engine.Evaluation, int]]:
+    """Yield what `_evaluations` does of a quiet stretch."""
+    begin, instants = 0, stretch.instants
+    while begin < len(stretch):
+        t = instants[begin]
+        end = begin + 1
+        while end < len(stretch) and instants[end] == t:
+            end += 1
+        first = bisect_left(times, t)
+        while begin < end and stretch.stop(begin) <= first:
+            yield stretch.evaluation(begin), 1
+            begin += 1
+        if begin < end:
+            yield stretch.evaluation(end - 1), end - begin
+        begin = end

@@ -5,7 +5,7 @@ gives the recorded outputs (ORA-7).
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
@@ -63,13 +63,20 @@ def order_matters(planned: engine.Plan) -> bool:
     seen by themselves (MOD-5), and reports of keys are in the order of their first elements
     (WIN-24).
     """
-    semantics = planned.semantics
     times = [arrival.app for arrival in planned.arrivals]
-    if len({*times}) == len(times):
-        return False
+    return len({*times}) < len(times) and order_of_simultaneous_matters(
+        planned, is_in_order=times == sorted(times)
+    )
+
+
+def order_of_simultaneous_matters(planned: engine.Plan, *, is_in_order: bool) -> bool:
+    """ORA-4: whether the arrival order of simultaneous elements can matter, where there are some.
+    `is_in_order` says whether no element is earlier than one before it.
+    """
+    semantics = planned.semantics
     if any(view.spec.kind in BY_ARRIVAL or view.spec.is_keyed for view in planned.views):
         return True
-    if semantics.is_consuming or times != sorted(times):
+    if semantics.is_consuming or not is_in_order:
         return True
     is_session = planned.views[0].spec.kind is WindowKind.SESSION
     is_passed = tick.shift_of_own_instants(semantics) < 0
@@ -101,20 +108,44 @@ def search_orders(
             f"for with {obstacle}",
             rule="ORA-7",
         )
+    return search_groups(search, group_evaluations(search))
+
+
+def search_groups(
+    search: OrderSearch,
+    groups: Iterable[EvaluationGroup],
+    known: dict[Hashable, GroupResult] | None = None,
+) -> Trial:
+    """ORA-5 to ORA-7: hold the groups of evaluations of one assignment against the recording, and
+    return the trial. Raises Unsupported for a search beyond its bound.
+
+    `known` is a table of what groups lead to, which searches may share whose semantics differ only
+    in when the query is evaluated. The engine must state no windows then.
+    """
+    recorded = search.recorded
     make_trial = partial(
         Trial,
-        planned.semantics,
+        search.semantics,
         is_order_known=False,
         computed_by="a search over arrival orders",
     )
     states: States = {State(0, 0, 0)}
     baseline: Bag = Counter()
+    compared = range(0)  # the content whose answer is the baseline
     previous = None
-    for group in group_evaluations(search):
+    for group in groups:
         if search.operator.reads_kept_content:  # compares with what was kept, not with all before
-            baseline = search.answer(_common(previous, group))
+            compared = _common(previous, group)
+            baseline = search.answer(compared)
             previous = group
-        following, answer, furthest = _advance_group(search, group, states, baseline)
+        key = (group[1:], content_of(group.last_evaluation), frozenset(states), compared)
+        if known is None:
+            result = _advance_group(search, group, states, baseline)
+        elif key in known:
+            result = known[key]
+        else:
+            result = known[key] = _advance_group(search, group, states, baseline)
+        following, answer, furthest = result
         if not following:
             where = _group_divergence(search, group, furthest, baseline)
             return make_trial(
@@ -122,6 +153,7 @@ def search_orders(
             )
         states = following
         baseline = answer
+        compared = group.whole if group.arriving_elements else group.kept_elements
 
     state = find_accepting_state(states, recorded)
     if state is not None:
@@ -137,8 +169,14 @@ def _advance_group(
     if group.arriving_elements:
         return advance_instant(search, group, states, baseline)
     now = search.answer(group.kept_elements)
+    most_matched = max(state.matched for state in states)
     following = _states_after_answer(search, group, states, now, baseline)
-    return GroupResult(following, now, max(state.matched for state in states))
+    for _ in range(1, group.visits):  # the answer is the same, and so is what was kept
+        most_matched = max([most_matched, *(state.matched for state in following)])
+        before, following = following, _states_after_answer(search, group, following, now, now)
+        if following in (before, set()):
+            break
+    return GroupResult(following, now, most_matched)
 
 
 def _states_after_answer(
