@@ -94,12 +94,14 @@ class CardField:
             return Standing.UNDETERMINED
         if not self.documented:
             return Standing.OBSERVED
-        return Standing.BOTH if self.documented in self.values else Standing.CONTRADICTING
+        return Standing.BOTH if self.documented == self.value else Standing.CONTRADICTING
 
     @property
     def value(self) -> str:
-        """The value, or the documented one if answers leave it possible."""
-        return self.documented if self.documented in self.values else self.values[0]
+        """The value in the semantics that is nearest to the documented one, of all that explain the
+        answers.
+        """
+        return self.values[0]
 
     def joined_with(self, other: CardField | None) -> CardField:
         """Return the field with the values of another aspect, too."""
