@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup test check claims export messages conformance engines libraries defects evidence brute formal fuzz draws bounded oracle inferences certificates w3c texts arq bench papers spark cluster s3 mutants site site-test pyodide lock release clean
+.PHONY: help setup test check claims export messages conformance engines libraries defects evidence brute formal fuzz draws cards bounded oracle inferences certificates w3c texts arq bench papers spark cluster s3 mutants site site-test pyodide lock release clean
 
 PY := .venv/bin/python
 PIP := -m pip --disable-pip-version-check --no-input --quiet
@@ -124,6 +124,9 @@ DRAWN := tests/joins tests/bench/test_metrics.py tests/bench/test_shifted_answer
 
 draws: $(READY) ## try every other property on new draws, up to eight times as many as `make test` (an hour or more)
 	@REFENGINE_HYPOTHESIS_PROFILE=long $(PYTEST) $(DRAWN) --durations=10
+
+cards: $(READY) ## ask the reference engine under each profile for its card, through its harness (a quarter of an hour)
+	@$(PY) -m pytest -q tests/every_profile_card.py --durations=0
 
 bounded: $(READY) ## hold joins with bounded memory to their definition and to the continuous query, on 10,000 drawn streams (minutes)
 	@REFENGINE_HYPOTHESIS_PROFILE=full $(PYTEST) tests/joins/test_bounded_definition.py tests/joins/test_bounded_memories.py --durations=0

@@ -19,9 +19,12 @@ from conformance.harness.engine_file import Engine
 from conformance.verdict.engine_report import EngineReport
 from conformance.verdict.window_elements import BODY, numbers_in
 from refengine.core.profile import is_open
+from refengine.core.question import Question
 from refengine.core.semantics import FIELDS, Semantics, show
 from refengine.model.elements import Relation
 from refengine.model.terms import parse_literal
+from refengine.oracle.inference.reading import read_fields
+from refengine.oracle.inference.semantics_set import ALL_GROUPS, Block, SemanticsSet
 
 
 class Standing(StrEnum):
@@ -91,12 +94,14 @@ class CardField:
             return Standing.UNDETERMINED
         if not self.documented:
             return Standing.OBSERVED
-        return Standing.BOTH if self.documented in self.values else Standing.CONTRADICTING
+        return Standing.BOTH if self.documented == self.value else Standing.CONTRADICTING
 
     @property
     def value(self) -> str:
-        """The value, or the documented one if answers leave it possible."""
-        return self.documented if self.documented in self.values else self.values[0]
+        """The value in the semantics that is nearest to the documented one, of all that explain the
+        answers.
+        """
+        return self.values[0]
 
     def joined_with(self, other: CardField | None) -> CardField:
         """Return the field with the values of another aspect, too."""
@@ -365,10 +370,26 @@ def _fields_of(
         key=lambda number: (-shown[number], inquiry.replies[number].asked.size),
         default=None,
     )
+    found = SemanticsSet.of(map(_block_of, left))
+    readings = {one.name: one for one in read_fields(found, _questions(inquiry))}
     for name in aspect.fields:
         values = tuple(dict.fromkeys(show(getattr(one, name)) for one in left))
-        why = "" if len(values) == 1 else _why_open(aspect, inquiry)
+        why = ""
+        if len(values) > 1:
+            why = _why_refused(aspect, inquiry) or readings[name].why
         yield CardField(name, values, _documented(engine, name), best, why)
+
+
+def _block_of(semantics: Semantics) -> Block:
+    """Return the block of one semantics."""
+    return Block(
+        tuple((tuple(getattr(semantics, name) for name in group),) for group in ALL_GROUPS)
+    )
+
+
+def _questions(inquiry: Inquiry) -> list[Question]:
+    """Return the questions that were answered."""
+    return [one.question for one in inquiry.replies]
 
 
 def _documented(engine: Engine, name: str) -> str:
@@ -379,16 +400,12 @@ def _documented(engine: Engine, name: str) -> str:
     return "" if is_open(value) else show(value)
 
 
-def _why_open(aspect: Aspect, inquiry: Inquiry) -> str:
-    """Return why an aspect has several values."""
+def _why_refused(aspect: Aspect, inquiry: Inquiry) -> str:
+    """Return that an engine refuses the questions about an aspect; nothing if it answers one."""
     group = inquiry.catalogue(aspect.group)
-    answered = [one.asked for one in inquiry.replies]
-    if any(one in answered for one in group):
-        return "no stream tells them apart, with its other values"
-    refusals = [one.reason for one in inquiry.without_answer if one.asked in group and one.reason]
-    if refusals:
-        return f"it refuses {aspect.group}"
-    return f"{aspect.group} show it, and with its other values none has to be asked"
+    refused = [one.asked for one in inquiry.without_answer]
+    is_answered = any(one.asked in group for one in inquiry.replies)
+    return f"it refuses {aspect.group}" if not is_answered and {*refused} & {*group} else ""
 
 
 def asked_of(reply: Reply) -> Asked:

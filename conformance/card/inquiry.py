@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from conformance.card.prediction import Predicted, Predictions, Silence, View
-from conformance.card.questions import OVER_TIME, CardQuestion
+from conformance.card.questions import OVER_TIME, TELLING, CardQuestion
 from conformance.card.space import Aspect, product, widened
 from conformance.verdict.engine_report import EngineReport
 from refengine.core.question import Question
@@ -23,9 +23,9 @@ from refengine.core.semantics import Semantics
 SAMPLE = 40  # semantics by which questions are compared first
 LARGER_SAMPLE = 400  # and if none of those differ
 MEMBERS = 8  # of a class, for which an aspect is thought of
-CHECKS = 2  # of the longest streams
+MOST_ROUNDS = 3
 MOST_THOUGHT_OF = 40_000  # semantics, where none that is near explains an answer
-NEAR = 60  # semantics, of which the neighbours are thought of
+NEAR = 20  # semantics, of which the neighbours are thought of
 MANY = 500  # semantics, which are first asked about one element
 # a question is as good as a smaller one if it leaves so much less, and good enough if it leaves
 # this part of the semantics
@@ -87,20 +87,26 @@ class Inquiry:
         self.left = product(self.start, self.coarse)
         self._divide()
         self._check()
-        for aspect in self.aspects:
-            self.questions |= dict.fromkeys(self.catalogue(aspect.group))
-            self.left = self._explaining(widened(self._members(), aspect))
-            self._divide()
+        for _ in range(MOST_ROUNDS):
+            for aspect in self.aspects:
+                self.questions |= dict.fromkeys(self.catalogue(aspect.group))
+                self.left = self._explaining(widened(self._members(), aspect))
+                self._divide()
+            if self._check():
+                break
 
-    def _check(self) -> None:
-        """Ask about the longest streams, whether or not they divide what is left: a semantics that
-        was not thought of may be the engine's.
+    def _check(self) -> bool:
+        """Ask the most telling questions, whether or not they divide what is left: a semantics that
+        was not thought of may be the engine's. Return whether some of what is left explains the
+        answers.
         """
-        if self.contradictions:
-            return
-        for question in [one for one in self.within_reach() if one.form[1] is not None][-CHECKS:]:
-            self.put(question)
+        before = self.left
+        within_reach = self.within_reach()
+        for question in TELLING:
+            if question in within_reach and not self.contradictions:
+                self.put(question)
         self._divide()
+        return {*self.left} <= {*before}
 
     def run_near(self, streams: Iterable[CardQuestion]) -> None:
         """Ask about some streams, and then only what tells the semantics at the start from those
@@ -213,7 +219,7 @@ class Inquiry:
         if self.thinks_of_near_ones_alone:
             return []
         coarse = product(self.start, self.coarse)
-        for aspect in self.aspects:
+        for aspect in sorted(self.aspects, key=lambda one: len(one.values)):
             is_small = len(coarse) * len(aspect.values) <= MOST_THOUGHT_OF
             wide = widened(coarse, aspect) if aspect.is_of_elements_in_order and is_small else ()
             if found := self._explaining(wide):

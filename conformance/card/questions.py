@@ -230,6 +230,12 @@ _REPEATED = [
     )
 ]
 
+# on which most semantics differ: elements on borders, in one instant, and after gaps
+TELLING = [
+    *_time(10, 10, [[3, 10, 13]]),
+    *_time(10, 5, [[0, 5, 10], [3, 5, 12, 13, 30]]),
+    *_time(10, 10, [[3, 5, 5, 12, 13, 30]]),
+]
 OVER_TIME = "windows over time"
 BATCHES = "batches"
 LATE = "elements out of order"

@@ -59,7 +59,7 @@ def card_lines(card: Card) -> Iterator[str]:
 def value_text(field: CardField) -> str:
     """Write the values of a field, how they are known, and why there are several."""
     if field.standing is Standing.CONTRADICTING:
-        return f"{field.values[0]}, and its documentation says {field.documented}"
+        return f"{field.value}, and its documentation says {field.documented}"
     others = [one for one in field.values if one != field.value]
     text = field.value + MARKS[field.standing]
     if others:

@@ -177,6 +177,11 @@ R2S = Aspect(
     ),
     ROWS,
 )
+# windows that are cut may make up for another beginning
+PARTIAL = Aspect(
+    "partial",
+    tuple({"partial": partial, **aligned} for aligned in ALIGNED[:6] for partial in Partial),
+)
 CLOSING = Aspect(
     "close_rule",
     tuple(
@@ -215,7 +220,7 @@ FINE = (
     CLOSING,
     R2S,
     PERIODIC,
-    _each("partial", Partial),
+    PARTIAL,
     LATENESS,
     _each("slide", Slide, RANGES),
     _each("not_before", (None, 0)),

@@ -99,7 +99,8 @@ def test_cards_are_printed_as_json():
     [
         (("a",), "a", 0, Standing.BOTH),
         (("a",), "", 0, Standing.OBSERVED),
-        (("a", "b"), "b", 0, Standing.BOTH),
+        (("a", "b"), "a", 0, Standing.BOTH),
+        (("a", "b"), "b", 0, Standing.CONTRADICTING),
         (("a",), "b", 0, Standing.CONTRADICTING),
         (("a", "b"), "a", None, Standing.DOCUMENTED),
         (("a", "b"), "", None, Standing.UNDETERMINED),
