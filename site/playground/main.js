@@ -58,7 +58,9 @@ function changed() {
   soon();
 }
 
+// An answer that is still computed is to an older question, and is not shown.
 function soon() {
+  asked += 1;
   document.body.dataset.state = "asked";
   clearTimeout(timer);
   timer = setTimeout(run, 300);
