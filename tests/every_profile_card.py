@@ -18,6 +18,17 @@ from refengine.core.semantics import FIELDS, show
 
 ANSWERED: list[int] = []
 PREDICTIONS = Predictions()
+KNOWN = {
+    "coral8": "it takes only elements with batches, which two questions have",
+    "kafka-streams": "an answer by a period is a contradiction, though all values are right",
+}
+
+
+@pytest.fixture(autouse=True)
+def mark_known(request: pytest.FixtureRequest) -> None:
+    name = getattr(request.node, "callspec", None) and request.node.callspec.params["name"]
+    if name in KNOWN:
+        request.applymarker(pytest.mark.xfail(reason=KNOWN[name], strict=True))
 
 
 @pytest.mark.parametrize("name", PROFILES)

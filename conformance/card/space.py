@@ -20,6 +20,7 @@ from refengine.core.values import (
     Closure,
     Collection,
     Condition,
+    Empty,
     ExactGap,
     ExpiredSession,
     ExpirySeen,
@@ -177,6 +178,12 @@ R2S = Aspect(
     ),
     ROWS,
 )
+# an empty window that is not reported is like an empty answer that is not sent
+EMPTY = Aspect(
+    "empty",
+    tuple({**report, "empty": empty} for report in REPORT.values for empty in Empty),
+    ROWS,
+)
 # windows that are cut may make up for another beginning
 PARTIAL = Aspect(
     "partial",
@@ -211,7 +218,7 @@ SIMPLE = (
         tuple(
             {"r2s": r2s, "base": base, "empty": empty}
             for r2s, base in (("Rstream", None), ("Istream", "previous"), ("append", None))
-            for empty in ("emit", "suppress")
+            for empty in ("emit", "suppress", "once")
         ),
     ),
 )
@@ -219,6 +226,7 @@ SIMPLE = (
 FINE = (
     CLOSING,
     R2S,
+    EMPTY,
     PERIODIC,
     PARTIAL,
     LATENESS,
