@@ -18,18 +18,25 @@ from refengine.model.messages import plain
 MOST_REPORTS = 8  # of an answer that are written
 INDENT = " " * 6
 COLUMNS = 96
-OTHERWISE = "Its documentation lets one expect something else"
+OTHERWISE = "Not what we would expect of its documentation"
 
 
 def window_card_lines(card: Card) -> Iterator[str]:
     """Yield the lines of a card for somebody who uses the library."""
     yield plain(f"{card.title}: what its windows do")
     yield from textwrap.wrap(
-        f"It was asked about {len(card.asked)} small streams, just now. Below, an element is "
-        "written as its time, and a window as [from, to) with the elements in it. 1d+3 is a day "
-        "and 3.",
+        f"It was run on {len(card.asked)} small streams, just now. Below, an element (a row) is "
+        "written as its time in milliseconds: 1d+3 is a day and 3. A window is written with its "
+        "elements in the order of time. A border beside a square bracket belongs to the window, "
+        "and one beside a round bracket does not.",
         COLUMNS,
     )
+    usual = [_without_remark(one.words) for one in card.settings if one.is_usual]
+    if usual:
+        settings = ", ".join(dict.fromkeys(usual))
+        yield from textwrap.wrap(
+            f"It was run with {settings}, but for the setting that is named.", COLUMNS
+        )
     for section in Section:
         lines = list(_section_lines(section, card))
         if lines:
@@ -43,11 +50,9 @@ def _section_lines(section: Section, card: Card) -> Iterator[str]:
     """Yield what a section says, the stream that shows it, and the settings that it is about."""
     shown = {name: value for name, value in names_on(card).items() if name in section.names}
     settings = [one for one in card.settings if _is_about(one, section)]
-    texts = list(sentences_of(section, shown))
+    texts = list(sentences_of(section, shown, card.answers_at_end))
     if section is Section.NAMES and card.stamp:
         texts = [STAMPS[card.stamp]]
-    if section is Section.EMPTY and card.answers_at_end:
-        texts.append("It takes a whole table: all windows come at once, at the end")
     if not texts:
         return
     usual = [one.words for one in settings if one.is_usual]
@@ -93,9 +98,18 @@ def _setting_lines(
         yield from _sentence_lines(texts)
         if with_stamps and setting.observed["stamp"] != setting.documented["stamp"]:
             yield f"    ! {OTHERWISE}: “{plain(setting.sentence)}”"
-    if setting.divergence is not None:
+    if setting.divergence is None:
         yield f"{INDENT}{stream_text(setting.asked[number])}"
-    yield from report_lines(setting.asked[number], closure, with_stamps)
+        yield from report_lines(setting.asked[number], closure, with_stamps)
+
+
+def _without_remark(words: str) -> str:
+    """Return the words of a setting without what stands after them.
+
+    >>> _without_remark('closed="left", the default')
+    'closed="left"'
+    """
+    return plain(words.removesuffix(", the default"))
 
 
 def _divergence_lines(divergence: Divergence, sentence: str, closure: str) -> Iterator[str]:
@@ -103,7 +117,7 @@ def _divergence_lines(divergence: Divergence, sentence: str, closure: str) -> It
     yield f"    ! {OTHERWISE}: “{plain(sentence)}”"
     yield f"{INDENT}{stream_text(divergence.asked)}"
     yield from report_lines(divergence.asked, closure)
-    yield f"{INDENT}by its documentation:"
+    yield f"{INDENT}expected of it:"
     if divergence.due is None:
         yield f"{INDENT}  refused"
         return
@@ -233,5 +247,6 @@ def _held_text(report: Mapping[str, Any], asked: Asked) -> str:
         return ", ".join(map(plain, report["rows"])) or "empty"
     sentinels = sum(number >= len(asked.elements) for number in report["elements"])
     own = [asked.elements[n] for n in report["elements"] if n < len(asked.elements)]
+    own.sort(key=lambda element: element["at"])
     texts = [*map(_element_text, own), *(["what the suite sent later"] if sentinels else [])]
     return ", ".join(texts) or "empty"

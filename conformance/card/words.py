@@ -12,6 +12,11 @@ from refengine.core.values import Condition
 
 # of values that have no sentence of their own
 SENTENCES: Mapping[tuple[str, str], str] = {
+    ("closure", "[)"): "An element at the lower border is in the window, one at the upper is not",
+    ("closure", "(]"): "An element at the upper border is in the window, one at the lower is not",
+    ("closure", "[]"): "Elements at both borders of a window are in it",
+    ("closure", "()"): "An element at a border of a window is not in it",
+    ("horizon", "last-window"): "No window comes out after the last one that holds an element",
     ("reported_windows", "every"): "Each window is reported by itself",
     ("missed_instants", "all"): "",
     ("partial", "suppressed"): "",
@@ -31,15 +36,15 @@ SENTENCES: Mapping[tuple[str, str], str] = {
     ("not_before", "0"): "No window opens before 0",
 }
 OFFSETS = {
-    "first-element": "the first element",
-    "last-element": "the last element",
-    "day": "the midnight before the first element",
-    "day-end": "the midnight after the last element",
+    "first-element": "the earliest element",
+    "last-element": "the latest element",
+    "day": "midnight of the earliest element's day",
+    "day-end": "the end of the latest element's day",
     "0": "0 (1970-01-01)",
 }
 STAMPS = {
-    "opening": "A window is named by where it opens",
-    "close": "A window is named by where it closes",
+    "opening": "A window is named by its lower border",
+    "close": "A window is named by its upper border",
     "first-element": "A window is named by its first element",
     "another": "A window is named by another instant than its borders",
 }
@@ -91,10 +96,21 @@ class Section(Enum):
         self.names = names
 
 
-def sentences_of(section: Section, values: Mapping[str, str]) -> Iterator[str]:
+def sentences_of(
+    section: Section, values: Mapping[str, str], takes_whole_table: bool = False
+) -> Iterator[str]:
     """Yield the sentences that say what the values of a section's fields mean. `values` has those
-    that are known.
+    that are known. A library that takes a whole table sees no time go on.
     """
+    if takes_whole_table and section is Section.EMPTY:
+        yield "It takes a whole table, and all windows come at once"
+        if "report" in values:
+            yield whether_empty_in_words(values["report"])
+        return
+    is_endless = values.get("allowed_lateness") == str(ENDLESS)
+    if takes_whole_table and section is Section.LATE and is_endless:
+        yield "Elements need not be in the order of time: each is in the windows of its time"
+        return
     if section is Section.BEGINNING and "t0" in values:
         yield beginning_in_words(values["t0"], values.get("offset", "none"))
     if "report" in values and section is Section.EMPTY:
@@ -120,11 +136,13 @@ def sentence_of(name: str, value: str) -> str:
 def beginning_in_words(t0: str, offset: str) -> str:
     """Return where windows begin, in words."""
     if t0 in ("epoch", "epoch-latest"):
-        where = OFFSETS.get(offset, offset)
-        which = "earliest" if t0 == "epoch" else "latest"
+        where = OFFSETS.get(offset, f"0 (1970-01-01) and the offset, so at {offset}")
+        first = "earliest that holds an element"
+        if t0 == "epoch-latest":
+            first = "latest that holds the earliest element"
         return (
-            f"Windows open at multiples of the step from {where} on; the first one is the {which} "
-            "that holds an element"
+            f"Windows open at {where}, and whole steps before and after it; the first one that "
+            f"comes out is the {first}"
         )
     if t0.lstrip("-").isdigit():
         return f"The first window opens at {t0}, and no element before it is in a window"
@@ -145,6 +163,13 @@ def report_in_words(report: str, period: str) -> str:
     if Condition.NON_EMPTY in conditions:
         empty = "unless it is empty"
     return f"A window is reported {chosen or 'at every instant'}, {empty}"
+
+
+def whether_empty_in_words(report: str) -> str:
+    """Return whether empty windows come out, in words."""
+    if Condition.NON_EMPTY in {Condition(word) for word in report.split(",")}:
+        return "Empty windows do not come out"
+    return "Empty windows come out as well"
 
 
 def lateness_in_words(values: Mapping[str, str]) -> str:

@@ -164,7 +164,7 @@ def test_a_user_reads_what_each_setting_does(tiny):
     text = "\n".join(window_card_lines(tiny))
     borders = text.partition("BORDERS")[2].partition("\n\n")[0]
     left, right, wrong = borders.split("  closed=")[1:]
-    assert "It counts the lower border of each window, and not the upper one." in left
+    assert "An element at the lower border is in the window, one at the upper is not." in left
     assert "[0, 10): 0" in left
     assert "(-10, 0]: 0" in right
     assert "“also which side is closed”" in wrong
@@ -179,7 +179,7 @@ def test_a_claim_that_does_not_hold_is_contradicted(tmp_path, predictions):
     assert (closure.values, closure.documented) == (("[)",), "(]")
     assert closure.standing is Standing.CONTRADICTING
     assert card.divergence is not None
-    assert "Its documentation lets one expect something else" in "\n".join(window_card_lines(card))
+    assert "Not what we would expect of its documentation" in "\n".join(window_card_lines(card))
 
 
 def test_a_card_is_the_same_after_json(tiny):
