@@ -44,10 +44,10 @@ from refengine.core.values import (
     Condition,
     LateFor,
     ReportedWindows,
-    Slide,
     Tick,
     Watermark,
 )
+from refengine.core.window import with_slide
 from refengine.model.elements import XSD, Dataset, Element, Stream, Triple
 from refengine.model.errors import RefengineError, require
 from refengine.model.terms import Term, literal
@@ -332,9 +332,7 @@ def _estimate_reports(query: Query, streams: Mapping[str, Stream], semantics: Se
     if not times:
         return 0
     size = max(extent_of(window)[0] + window.lag for window in query.windows)
-    slides = [extent_of(window)[1] for window in query.windows]
-    if semantics.slide is Slide.IGNORED:
-        slides = [1]
+    slides = [extent_of(with_slide(window, semantics.slide))[1] for window in query.windows]
     periods = [each for each in (semantics.period, semantics.early_period) if each is not None]
     span = len(times) * (size + 1)
     if not _is_sparse(vars(semantics)):

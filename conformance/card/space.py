@@ -108,7 +108,7 @@ ALIGNED = [
 ]
 BEGINNING = Aspect("t0", tuple(ALIGNED))
 CLOSURE = _each("closure", Closure)
-_PLAIN = [one for one in Condition if one is not Condition.PERIODIC]
+_PLAIN = [one for one in Condition if not one.needs_period]
 _REPORTS = [frozenset(chosen) for count in range(1, 5) for chosen in combinations(_PLAIN, count)]
 REPORT = Aspect(
     "report", tuple({"report": each, "period": None, "anchor": None} for each in _REPORTS)

@@ -83,6 +83,15 @@ class Condition(NamedValue):
     ARRIVAL = "arrival", "REP-13"
 
     @property
+    def needs_period(self) -> bool:
+        """Whether the condition counts instants by a period."""
+        match self:
+            case Condition.PERIODIC:
+                return True
+            case Condition.CLOSE | Condition.CHANGE | Condition.NON_EMPTY | Condition.ARRIVAL:
+                return False
+
+    @property
     def is_on_instants(self) -> bool:
         """REP-5: Whether the condition asks for an instant, and not for a content (REP-6)."""
         match self:

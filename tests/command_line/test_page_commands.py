@@ -74,6 +74,7 @@ LIST: tuple[tuple[str, RunBy | Needs], ...] = (
         r"python -m refengine differ .*",
         RunBy("tests/command_line/test_differ_command.py"),
     ),
+    (r"python -m refengine window .*", RunBy("tests/card/test_window_card.py")),
     (r"python -m refengine (run|infer|render|compile|profiles)\b.*", HERE),
     (r"python -m conformance replay .* --print \| .*", RunBy("tests/suite/test_replay.py")),
     (r"python -m conformance replay results.ndjson ORA-5-.*", QUICKSTART),

@@ -964,7 +964,14 @@ def discarding_panes_add_up(trial: Trial, other: Trial) -> bool:
     wrong_engine("REP-16", "nothing is taken back"),
     beyond={
         "sessions that had expired": panes(
-            "retracting", kinds=[WindowKind.SESSION], expired_session="joined", late_for="window"
+            "retracting",
+            kinds=[WindowKind.SESSION],
+            expired_session="joined",
+            late_for="window",
+            allowed_lateness=0,
+            watermark_delay=Between(0, 1),
+            early_period=1,
+            report="non-empty,window-close",
         ),
         "panes that are replaced": panes("replacing", kinds=[WindowKind.TIME]),
     },

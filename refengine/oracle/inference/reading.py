@@ -9,7 +9,7 @@ from refengine.core.profile import UNKNOWN, is_open, show_open
 from refengine.core.query import BORDERED, SLIDING, WindowKind
 from refengine.core.question import Question
 from refengine.core.semantics import FIELDS
-from refengine.core.values import ChangeBaseline, Closure, Condition, MissedInstants, Trigger
+from refengine.core.values import Closure, Condition
 from refengine.oracle.inference.representatives import is_in_order
 from refengine.oracle.inference.semantics_set import SemanticsSet
 
@@ -70,9 +70,9 @@ def _three_ticks(found: SemanticsSet, questions: Sequence[Question]) -> bool:
         )
         and (
             _no_report_of_changes(found, questions)
-            or found.values("change_baseline") == (ChangeBaseline.LAST,)
+            or all(one.is_of_last_report for one in found.values("change_baseline"))
         )
-        and found.values("missed_instants") == (MissedInstants.ALL,)
+        and not any(one.needs_instants for one in found.values("missed_instants"))
         and _has_kinds(questions, {WindowKind.TIME})
     )
 
@@ -80,7 +80,7 @@ def _three_ticks(found: SemanticsSet, questions: Sequence[Question]) -> bool:
 def _expiry_under_close(found: SemanticsSet, questions: Sequence[Question]) -> bool:
     return _every_report(found, lambda report: Condition.CLOSE in report) and (
         _no_report_of_changes(found, questions)
-        or found.values("change_baseline") == (ChangeBaseline.LAST,)
+        or all(one.is_of_last_report for one in found.values("change_baseline"))
     )
 
 
@@ -94,9 +94,9 @@ def _has_kinds(questions: Sequence[Question], kinds: set[WindowKind]) -> bool:
 
 
 def _one_window(found: SemanticsSet, questions: Sequence[Question]) -> bool:
-    return all(
-        len(asked.query.windows) == 1 for asked in questions
-    ) and Trigger.EXPLICIT not in found.values("trigger")
+    return all(len(asked.query.windows) == 1 for asked in questions) and not any(
+        one.needs_marked_windows for one in found.values("trigger")
+    )
 
 
 def _without(kind: WindowKind) -> Callable[[SemanticsSet, Sequence[Question]], bool]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from refengine.core.query import BORDERED, SLIDING, Query
 from refengine.core.question import Question
@@ -82,8 +83,8 @@ _LATE = ALL_GROUPS[PLACES["late_for"][0]]
 
 def _in_order(shape: Shape) -> Shape:
     """Represent what becomes of late elements where there are none."""
-    values = dict(zip(_LATE, shape, strict=True))
-    if values["late_for"] is LateFor.WINDOW:
+    values: dict[str, Any] = dict(zip(_LATE, shape, strict=True))
+    if values["late_for"].is_window:
         return shape
     values |= {"late_for": LateFor.STREAM, "allowed_lateness": AllowedLateness.REJECT}
     return tuple(values.values())
