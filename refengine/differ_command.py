@@ -27,6 +27,8 @@ from refengine.oracle.inference.small_streams import (
 from refengine.rdf.queries import read_query
 
 MOST_ROWS = 10  # of a relation, that a line shows
+MOST_ELEMENTS = 8  # of a stream: nobody waits for more
+MOST_INSTANTS = 64
 PLAIN_QUERY: QueryTable = {
     "body": "SELECT ?x { ?x <urn:p> ?y }",
     "windows": [{"stream": "s", "kind": "time", "size": 4, "slide": 2}],
@@ -82,9 +84,11 @@ def sides_of(options: argparse.Namespace) -> tuple[Side, Side]:
 
 def bounds_of(options: argparse.Namespace, sides: Sequence[Side]) -> Bounds:
     """Return the bounds that the options state. Raises RefengineError."""
-    if options.elements < 0 or options.instants < 1:
+    if not 0 <= options.elements <= MOST_ELEMENTS or not 1 <= options.instants <= MOST_INSTANTS:
         raise RefengineError(
-            "--elements must be >= 0, --instants > 0", rule="QRY-1", place="differ"
+            f"--elements must be 0 to {MOST_ELEMENTS}, --instants 1 to {MOST_INSTANTS}",
+            rule="QRY-1",
+            place="differ",
         )
     sizes = [(w.span, w.step) for side in sides for w in side.query.windows]
     instants = instants_near_borders(sizes, options.instants)
@@ -105,7 +109,9 @@ def differ(one: Side, other: Side, bounds: Bounds) -> Difference | None:
 def lines(one: Side, other: Side, bounds: Bounds, found: Difference | None) -> Iterator[str]:
     """Yield the lines about what was found."""
     if found is None:
-        yield f"None: no stream of {bounds} tells them apart."
+        yield f"None: no stream in order of {bounds}, each with one triple, tells them apart."
+        if one.query.body != other.query.body:
+            yield "Terms that only a FILTER, VALUES or BIND of the queries has are not tried."
         return
     elements = found.stream.elements
     yield f"They differ on {count_text(len(elements), 'element')}, and on no stream of fewer:"

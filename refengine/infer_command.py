@@ -48,6 +48,10 @@ def candidates_of(words: Sequence[str], among: Path | None, question: Question) 
     every = every_value(question.query)
     values: dict[str, Values] = usual_values(question.query)
     named = [word for word in words if "=" not in word]
+    fields = [word.partition("=")[0] for word in words if "=" in word]
+    if len(named) > 1 or len(fields) > len(set(fields)):
+        reason = f"must name one profile and each field once, got {' '.join(words)}"
+        raise InvalidSemantics(reason, rule="SEM-3", place="--semantics")
     if named:
         values = values_of_profile(profile(named[0]))
     for word in words:
@@ -157,6 +161,9 @@ def lines(inferred: Inference) -> Iterator[str]:
             f"Interrupted: {inferred.looked_at} of {inferred.asked} semantics were looked at. "
             "Of these:"
         )
+    if not inferred.left and not inferred.is_whole:
+        yield "None explains the answers so far."
+        return
     if not inferred.left:
         yield "No semantics explains the answers."
         if inferred.untried:
@@ -216,11 +223,16 @@ def read_set(path: Path) -> SemanticsSet:
     that is no such result.
     """
     try:
-        blocks = json.loads(path.read_text(encoding="utf-8"))["semantics"]
-        return SemanticsSet(tuple(_block_of_json(block) for block in blocks))
+        result = json.loads(path.read_text(encoding="utf-8"))
+        is_whole = result["looked_at"] == result["asked"]
+        found = SemanticsSet(tuple(_block_of_json(block) for block in list(result["semantics"])))
     except (OSError, ValueError, KeyError, TypeError, AttributeError, InvalidSemantics):
         reason = "is no result of `refengine infer --format json`"
         raise InvalidStream(reason, rule="IO-2", place=str(path)) from None
+    if not is_whole:
+        reason = "its run was interrupted, so it does not have all semantics; run it to the end"
+        raise InvalidStream(reason, rule="IO-2", place=str(path))
+    return found
 
 
 def _block_of_json(block: Mapping[str, Any]) -> Block:

@@ -25,7 +25,7 @@ from conformance.verdict.engine_report import EngineReport
 from conformance.verdict.results import Outcome, Result
 from conformance.verdict.wording import printable_line
 from refengine.core.engine import Report, evaluate
-from refengine.core.profile import Profile
+from refengine.core.profile import Profile, is_open
 from refengine.core.r2r import defined_answer
 from refengine.core.values import Closure
 from refengine.model import compare
@@ -171,6 +171,7 @@ class LiveEngine:
         """
         try:
             self.judge(case, Exchange(case.question, []))
+            self._answer_to_the_end(case)
         except RefengineError as error:
             return CaseVerdict(case, Outcome.UNSUPPORTED, explanation=str(error))
         return CaseVerdict(
@@ -180,6 +181,18 @@ class LiveEngine:
             printable_line(explanation),
             profile=self.profile(case),
         )
+
+    def _answer_to_the_end(self, case: DrawnCase) -> None:
+        """Raise RefengineError where a report has no answer (QRY-3), even one after those at which
+        a verdict is reached. Where the semantics is open this is not looked for.
+        """
+        profile = self.profile(case)
+        if any(map(is_open, profile.fields.values())):
+            return
+        question = case.question
+        semantics = profile.semantics()
+        for _ in evaluate(question.query, question.streams, semantics, static=question.static):
+            pass
 
     def profile(self, case: DrawnCase) -> Profile:
         """Return the semantics under which the engine is judged: its own, or the one it is sent."""

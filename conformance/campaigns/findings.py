@@ -21,6 +21,7 @@ from conformance.corpus.case_text import case_text
 from conformance.corpus.detection import choose_assignment
 from conformance.corpus.rule_texts import rule_texts
 from conformance.harness.engine_file import Engine
+from conformance.report.markdown import escape_markdown
 from conformance.report.page import repository_link
 from conformance.suite.new_case import nearest_profile
 from conformance.verdict import evidence, results, window_elements
@@ -39,6 +40,7 @@ from refengine.model.messages import count_text
 REPORTS = 200  # that a case expects at most
 SHOWN = 12  # reports and elements of each list in a report for a tracker
 NAME = 118  # characters of the name of a case
+LINE = 400  # characters of a line that has text of the engine
 DERIVATION = (
     "Computed by the reference engine for a case that was drawn. Before it becomes a case of the "
     "corpus, derive it by hand from the rules of SPEC.md."
@@ -254,7 +256,7 @@ def _report_table(verdict: CaseVerdict, report: Report) -> dict[str, Any]:
 
 def report_lines(finding: Finding, origin: Origin) -> Iterator[str]:
     """Yield the lines of the report of a finding, in Markdown."""
-    yield f"# {finding.title}"
+    yield f"# {escape_markdown(finding.title, LINE)}"
     yield ""
     yield from _origin_lines(finding, origin)
     yield ""
@@ -353,7 +355,7 @@ def _window_text(window: Window) -> str:
 def _came_lines(verdict: CaseVerdict) -> Iterator[str]:
     """Yield what the engine gave: its reports, or the error."""
     if verdict.outcome is Outcome.ERROR:
-        yield f"- error: {printable_line(verdict.explanation)}"
+        yield f"- error: {escape_markdown(printable_line(verdict.explanation), LINE)}"
         return
     words = Wording.of(verdict.case.query)
     yield from _listed([_answer_text(one, words) for one in verdict.answers])
@@ -379,7 +381,7 @@ def _due_lines(verdict: CaseVerdict) -> Iterator[str]:
         words = Wording.of(verdict.case.query)
         due = [_report_text(one, words) for one in islice(reports, REPORTS)]
     except RefengineError as error:
-        yield f"- {printable_line(str(error))}"
+        yield f"- {escape_markdown(printable_line(str(error)), LINE)}"
         return
     yield from _listed(due)
     yield ""
@@ -440,7 +442,7 @@ def _rule_lines(cause: Cause) -> Iterator[str]:
         yield f"{cause.rule}{link}: {rule_text.title}."
     if cause.text:
         yield ""
-        yield f"What the engine does is explained by: {printable_line(cause.text)}."
+        yield f"What the engine does is explained by: {escape_markdown(cause.text, LINE)}."
     if cause.entry and not cause.known:
         yield ""
         yield "As a known deviation in the engine's file:"

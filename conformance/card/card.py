@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
@@ -22,6 +23,7 @@ from refengine.core.profile import is_open
 from refengine.core.question import Question
 from refengine.core.semantics import FIELDS, Semantics, show
 from refengine.model.elements import Relation
+from refengine.model.errors import RefengineError
 from refengine.model.terms import parse_literal
 from refengine.oracle.inference.reading import read_fields
 from refengine.oracle.inference.semantics_set import ALL_GROUPS, Block, SemanticsSet
@@ -344,8 +346,23 @@ def make_card(engine: Engine, inquiry: Inquiry) -> Card:
         tuple(replies.index(one) for one in inquiry.contradictions),
         find_stamp(inquiry.replies),
         _answers_at_end(inquiry.replies),
-        divergence=find_divergence(inquiry, inquiry.start) if engine.profile else None,
+        divergence=_divergence_from_claim(engine, inquiry, semantics),
     )
+
+
+def _divergence_from_claim(
+    engine: Engine, inquiry: Inquiry, semantics: Semantics
+) -> Divergence | None:
+    """Return where an engine does otherwise than it claims. What the claim leaves open is as the
+    answers show it.
+    """
+    if engine.profile is None:
+        return None
+    claimed = inquiry.start
+    open_fields = [name for name, value in engine.profile.fields.items() if is_open(value)]
+    with suppress(RefengineError):  # the claim may not go with what is shown
+        claimed = claimed.with_values(**{name: getattr(semantics, name) for name in open_fields})
+    return find_divergence(inquiry, claimed)
 
 
 def _fields_of(

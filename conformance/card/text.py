@@ -90,7 +90,8 @@ def _setting_lines(
     yield f"  {plain(setting.words)}"
     closure = setting.observed.get("closure", closure)
     if setting.divergence is not None:
-        yield from _divergence_lines(setting.divergence, setting.sentence, closure)
+        said = f"{OTHERWISE}: “{plain(setting.sentence)}”"
+        yield from _divergence_lines(setting.divergence, said, closure)
     else:
         texts = list(sentences_of(section, setting.observed))
         if with_stamps:
@@ -112,9 +113,9 @@ def _without_remark(words: str) -> str:
     return plain(words.removesuffix(", the default"))
 
 
-def _divergence_lines(divergence: Divergence, sentence: str, closure: str) -> Iterator[str]:
-    """Yield where an engine does otherwise than its documentation says."""
-    yield f"    ! {OTHERWISE}: “{plain(sentence)}”"
+def _divergence_lines(divergence: Divergence, said: str, closure: str) -> Iterator[str]:
+    """Yield where an engine does otherwise than was said of it."""
+    yield f"    ! {said}"
     yield f"{INDENT}{stream_text(divergence.asked)}"
     yield from report_lines(divergence.asked, closure)
     yield f"{INDENT}expected of it:"
@@ -162,8 +163,12 @@ def _contradicting_lines(section: Section, card: Card) -> Iterator[str]:
     for one in card.fields:
         if one.name in section.names and one.standing is Standing.CONTRADICTING:
             said = next(
-                (s.sentence for s in card.settings if s.is_usual and one.name in s.documented),
-                f"{one.name} = {one.documented}",
+                (
+                    f"{OTHERWISE}: “{plain(s.sentence)}”"
+                    for s in card.settings
+                    if s.is_usual and one.name in s.documented
+                ),
+                f"Not what its file claims: {plain(one.name)} = {plain(one.documented or '')}",
             )
             if card.divergence is not None:
                 yield from _divergence_lines(card.divergence, said, card.field("closure").value)
@@ -174,7 +179,8 @@ def _contradiction_lines(card: Card) -> Iterator[str]:
     """Yield the streams to which no semantics that was thought of gives the answer."""
     if card.contradictions:
         yield ""
-        yield "UNEXPLAINED: no rule for windows that is known here gives these answers"
+        yield "UNEXPLAINED: no rule for windows that is known here gives these answers. What stands"
+        yield "  above is nearest to them, and may be wrong."
     for number in card.contradictions:
         yield f"{INDENT}{stream_text(card.asked[number])}"
         yield from report_lines(card.asked[number], card.field("closure").value)

@@ -40,8 +40,9 @@ def run(options: argparse.Namespace) -> int:
     """Write the folder, and print what it has; return the exit code."""
     from conformance.export import suite_folder
     from conformance.harness import engine_file
+    from conformance.verdict.results import check_new_folder
 
-    suite_folder.check_folder(options.folder)
+    check_new_folder(options.folder)
     engines = tuple(map(engine_file.engine, dict.fromkeys(options.engine)))
 
     def show_progress(wrong_engines: Iterable[Each]) -> Iterator[Each]:

@@ -78,7 +78,7 @@ def run(options: argparse.Namespace) -> int:
     from conformance.harness import engine_file
 
     check_positive("--cases", options.cases)
-    if options.time is not None and options.time <= 0:
+    if options.time is not None and not 0 < options.time < float("inf"):
         raise RefengineError(f"--time must be > 0, got {options.time:g}", rule="usage")
     if options.first < 0:
         raise RefengineError(f"--first must be >= 0, got {options.first}", rule="usage")
@@ -119,9 +119,10 @@ def _search(tested: Engine, options: argparse.Namespace) -> int:
     from conformance.campaigns.campaign import Campaign
     from conformance.campaigns.drawing import Drawing
     from conformance.harness.pool import Harnesses
+    from conformance.verdict.results import check_new_folder
 
     folder = options.out or Path(f"fuzz-{Path(options.engine).stem}-{options.seed}")
-    _check_folder(folder)
+    check_new_folder(folder)
     campaign_engine = with_reply_limit(tested, REPLY_SECONDS)
     numbers = _numbers(options)
     harnesses = Harnesses()
@@ -158,16 +159,6 @@ def _clock(options: argparse.Namespace) -> Callable[[], bool]:
         return lambda: False
     end = time.monotonic() + seconds
     return lambda: time.monotonic() >= end
-
-
-def _check_folder(folder: Path) -> None:
-    """Raise RefengineError for a folder that has something in it."""
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise RefengineError(
-            "exists already, and nothing is overwritten; name another folder with --out",
-            rule="usage",
-            place=str(folder),
-        )
 
 
 @contextmanager

@@ -4,10 +4,8 @@ the sums of all files, and an archive of them. The same suite gives the same byt
 
 from __future__ import annotations
 
-import errno
 import gzip
 import io
-import os
 import re
 import tarfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -28,7 +26,7 @@ from conformance.export.caught import find_caught
 from conformance.export.expectations import profile_table
 from conformance.export.exported_case import ExportedCase, export_case
 from conformance.harness.engine_file import Engine
-from conformance.verdict.results import json_text, writing
+from conformance.verdict.results import check_new_folder, json_text, writing
 from conformance.wrong_engines import WRONG_ENGINES, WrongEngine
 from refengine import __version__
 from refengine.model.errors import RefengineError
@@ -73,7 +71,7 @@ def export_suite(
     beside it, which is renamed at the end: after an error or an interrupt nothing is left of it.
     Raises RefengineError.
     """
-    check_folder(folder)
+    check_new_folder(folder)
     for tested in engines:
         if tested.is_configurable:
             raise RefengineError(
@@ -98,24 +96,6 @@ def export_suite(
                 folder.rmdir()  # it is empty: Windows renames to no folder that is there
             draft.rename(folder)
     return ExportedSuite(len(exported), len(files), archive, sha256(files[SUMS]).hexdigest())
-
-
-def check_folder(folder: Path) -> None:
-    """Raise RefengineError for a path at which no suite can be written: a file, a folder that is
-    not empty, or one in a folder that cannot be written.
-    """
-    with writing(folder):
-        place = next(place for place in (folder, *folder.absolute().parents) if place.exists())
-        if not place.is_dir():
-            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
-        if not os.access(folder.absolute().parent if place == folder else place, os.W_OK):
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-        if folder.exists() and any(folder.iterdir()):
-            raise RefengineError(
-                "is not empty, and nothing is overwritten; name a new folder",
-                rule="usage",
-                place=str(folder),
-            )
 
 
 def _write(folder: Path, files: Files) -> None:

@@ -296,8 +296,11 @@ class ReplyReader:
             if "instant" in entry:
                 instant = int(entry["instant"])  # 1.0 is an integer, too
             if "window" in entry:
-                opens, closes = entry["window"]
-                window = int(opens), int(closes)
+                opens, closes = map(int, entry["window"])
+                if opens > closes:
+                    reason = f"[{opens}, {closes}]: must be [o, c] with o <= c (ORA-11)"
+                    raise Broken(f"{command}: relations[{number}].window: {reason}")
+                window = opens, closes
             key = tuple(entry["key"]) if "key" in entry else None
             takes_back = entry.get("takes_back", False)
             yield EngineReport(relation, instant, window, takes_back=takes_back, key=key)

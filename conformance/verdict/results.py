@@ -296,6 +296,24 @@ def target(path: Path) -> Path:
         return real
 
 
+def check_new_folder(folder: Path) -> None:
+    """Raise RefengineError for a path at which no new folder can be written: a file, a folder that
+    is not empty, or one in a folder that cannot be written.
+    """
+    with writing(folder):
+        place = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+        if not place.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+        if not os.access(folder.absolute().parent if place == folder else place, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        if folder.exists() and any(folder.iterdir()):
+            raise RefengineError(
+                "is not empty, and nothing is overwritten; name a new folder",
+                rule="usage",
+                place=str(folder),
+            )
+
+
 def replace(files: Mapping[Path, Iterable[str] | bytes]) -> None:
     """Replace the content of files with lines or bytes; each file keeps its mode.
 

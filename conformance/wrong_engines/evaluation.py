@@ -19,6 +19,7 @@ from conformance.wrong_engines.engines import (
 from conformance.wrong_engines.wrong_engine import Right, wrong
 from refengine.core import engine, report, window
 from refengine.core.engine import Evaluation, Plan, Stretch
+from refengine.core.moving import instants
 from refengine.core.query import Query, WindowKind
 from refengine.core.report import Firing
 from refengine.core.semantics import Semantics
@@ -47,7 +48,7 @@ def every_instant(
 ) -> Iterator[Stretch]:
     """Visit every instant: right, but slow. To skip some, as ENG-2 does, presumes right windows."""
     for t in interval:
-        yield range(t, t + 1), contents_at(views, t, arrived)
+        yield instants(t, t + 1), contents_at(views, t, arrived)
 
 
 EVERY_INSTANT = {engine.spans: every_instant}

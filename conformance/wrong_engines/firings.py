@@ -10,6 +10,7 @@ from conformance.wrong_engines.engines import BEAM, FLINK
 from conformance.wrong_engines.wrong_engine import Right, wrong
 from refengine.core import evaluations, plan, window
 from refengine.core.firings import FiringSchedule, HeldWindow
+from refengine.core.moving import instants
 from refengine.core.plan import Plan
 from refengine.core.query import WindowKind
 from refengine.core.schedule import MAX_REPORTS, Evaluation
@@ -189,7 +190,7 @@ def the_watermark_begins_at_0(right: Right, schedule: FiringSchedule, last: int)
 def every_instant_of(schedule: FiringSchedule, held: HeldWindow, stretch: range) -> list[range]:
     """Return every instant of a stretch at which a window is open: right, but slow."""
     begins = held.first - (schedule.planned.semantics.watermark_delay or 0)
-    return [range(max(stretch.start, begins), min(stretch.stop, held.last + 1))]
+    return [instants(max(stretch.start, begins), min(stretch.stop, held.last + 1))]
 
 
 EVERY = {FiringSchedule.instants_of: every_instant_of}
@@ -247,7 +248,7 @@ def a_window_begins_with_the_watermark(
     right: Right, schedule: FiringSchedule, held: HeldWindow, stretch: range
 ) -> Any:
     """Reports a window only once the watermark has reached its first instant."""
-    return right(schedule, held, range(max(stretch.start, held.first), stretch.stop))
+    return right(schedule, held, instants(max(stretch.start, held.first), stretch.stop))
 
 
 @wrong(

@@ -18,6 +18,7 @@ from conformance.wrong_engines.evaluation import EVERY_INSTANT, with_contents
 from conformance.wrong_engines.wrong_engine import Right, wrong
 from refengine.core import engine, report, tick, window
 from refengine.core.engine import Evaluation
+from refengine.core.moving import instants
 from refengine.core.query import WindowKind
 from refengine.core.report import Firing, progression
 from refengine.core.schedule import Schedule
@@ -69,8 +70,8 @@ def every_arrival(right: Right, choice: Tick, arrival: Element, app: int, batch:
 def only_the_instant_before(right: Right, before: int, own: int) -> range:
     """Evaluates an arrival only at the instant before it."""
     if own == before:
-        return range(own, own + 1)
-    return range(own - 1, own)
+        return instants(own, own + 1)
+    return instants(own - 1, own)
 
 
 @wrong(
@@ -143,7 +144,7 @@ def every_arrival_is_expected(
     if no scope moves.
     """
     if expiry is ExpirySeen.EAGER and interval.stop == own:
-        return range(interval.start, own + 1)
+        return instants(interval.start, own + 1)
     return interval
 
 

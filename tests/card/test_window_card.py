@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from conformance import schemas
 from conformance.card.asking import running
 from conformance.card.card import Card, Standing, characterise
 from conformance.card.inquiry import Fate, Reply
+from conformance.card.maker import make_card_of
 from conformance.card.prediction import Predictions, Silence
 from conformance.card.questions import GROUPS
 from conformance.card.settings import with_settings
@@ -21,6 +23,7 @@ from conformance.verdict.engine_report import EngineReport
 from refengine.core import engine
 from refengine.core.profiles import profile
 from refengine.core.semantics import show
+from refengine.model.errors import RefengineError
 
 TINY = f"""
 title = "Tiny 1"
@@ -179,7 +182,16 @@ def test_a_claim_that_does_not_hold_is_contradicted(tmp_path, predictions):
     assert (closure.values, closure.documented) == (("[)",), "(]")
     assert closure.standing is Standing.CONTRADICTING
     assert card.divergence is not None
-    assert "Not what we would expect of its documentation" in "\n".join(window_card_lines(card))
+    assert "Not what its file claims: closure = (]" in "\n".join(window_card_lines(card))
+
+
+@pytest.mark.parametrize("program", ["false", "yes", "/no/such/program"])
+def test_an_engine_that_never_answers_has_no_card(tmp_path, program):
+    path = tmp_path / "tiny.toml"
+    path.write_text(TINY.replace("CLOSURE", "(]"))
+    silent = replace(engine_file.engine(str(path)), command=(program,))
+    with pytest.raises(RefengineError, match="tiny: engine: it never answered: "):
+        make_card_of(silent)
 
 
 def test_a_card_is_the_same_after_json(tiny):

@@ -32,7 +32,7 @@ def test_the_two_answers_stand_one_after_the_other(capsys, tmp_path):
 
 def test_what_no_stream_tells_apart(capsys):
     assert main(["differ", "csparql t0=0", "csparql t0=0 tick=time", *FEW]) == 0
-    assert capsys.readouterr().out.startswith("None: no stream of up to 1 elements")
+    assert capsys.readouterr().out.startswith("None: no stream in order of up to 1 elements")
 
 
 def test_two_queries_differ_on_one_triple(capsys, tmp_path):
@@ -49,7 +49,9 @@ def test_two_queries_differ_on_one_triple(capsys, tmp_path):
     [
         (["csparql t0=0", "csparqll t0=0"], "unknown profile 'csparqll'"),
         (["csparql", "csparql t0=0"], "leaves t0 unknown"),
-        (["csparql t0=0", "csparql t0=0", "--elements", "-1"], "--elements must be >= 0"),
+        (["csparql t0=0", "csparql t0=0", "--elements", "-1"], "--elements must be 0 to 8"),
+        (["csparql t0=0", "csparql t0=0", "--elements", "100000000"], "--elements must be 0 to 8"),
+        (["csparql t0=0", "csparql t0=0", "--instants", "100000000"], "--instants 1 to 64"),
         (["csparql t0=0", "csparql t0=0", "--semantics", "cqels"], "give --query"),
     ],
 )

@@ -84,6 +84,15 @@ def test_what_a_result_has_left_can_be_asked_again(infer, tmp_path):
     assert code == 1
 
 
+def test_what_an_interrupted_result_has_left_is_refused(infer, tmp_path):
+    _, out, _ = infer(["a"], "--format", "json")
+    left = json.loads(out)
+    left["looked_at"] -= 1
+    (tmp_path / "left.json").write_text(json.dumps(left))
+    code, _, err = infer(["a"], "--among", str(tmp_path / "left.json"))
+    assert code == 2 and "its run was interrupted" in err
+
+
 def test_where_nothing_explains_the_answers_the_nearest_is_printed(infer):
     """The second row is no element's, whatever the window: the residue is one row."""
     code, out, _ = infer(["az"], "--semantics", *CHOSEN)
@@ -110,6 +119,8 @@ def test_an_interrupted_search_prints_what_is_known(infer, monkeypatch):
     [
         (["--semantics", "clossure=[)"], "refengine: SEM-1: unknown key 'clossure'"),
         (["--semantics", "closure=["], "closure must be one of"),
+        (["--semantics", "csparql", "esper"], "must name one profile and each field once"),
+        (["--semantics", "t0=0", "t0=1"], "must name one profile and each field once"),
         (["--among", "no-such-file"], "is no result of `refengine infer --format json`"),
     ],
 )
