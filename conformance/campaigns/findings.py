@@ -31,6 +31,7 @@ from conformance.verdict.wording import ContentWording, Wording, printable, prin
 from refengine.core.engine import Report, evaluate
 from refengine.core.profiles import brief
 from refengine.core.query import Window
+from refengine.core.question import Question
 from refengine.core.r2r import defined_answer
 from refengine.core.semantics import Semantics, semantics_to_json
 from refengine.model.elements import Element, Row
@@ -151,7 +152,7 @@ def case_file(finding: Finding) -> str | None:
         semantics = semantics_of(verdict)
         if semantics is None:
             return None
-        due = due_reports(verdict, semantics)
+        due = due_reports(verdict.case.question, semantics)
         if len(due) > REPORTS:
             return None
         table = {
@@ -193,11 +194,10 @@ def semantics_of(verdict: CaseVerdict) -> Semantics | None:
     return choose_assignment(verdict.case.question, verdict.profile)
 
 
-def due_reports(verdict: CaseVerdict, semantics: Semantics) -> list[Report]:
-    """Return what should have come: the reports over the case's own stream, without sentinels, at
-    most one more than a case may have. Raises RefengineError.
+def due_reports(question: Question, semantics: Semantics) -> list[Report]:
+    """Return what should have come, at most one report more than a case may have. Raises
+    RefengineError.
     """
-    question = verdict.case.question
     reports = evaluate(
         question.query,
         question.streams,
@@ -371,15 +371,8 @@ def _due_lines(verdict: CaseVerdict) -> Iterator[str]:
         question = verdict.case.question
         if verdict.exchange is not None:
             question = verdict.exchange.question
-        reports = evaluate(
-            question.query,
-            question.streams,
-            semantics,
-            static=question.static,
-            answer=defined_answer,
-        )
         words = Wording.of(verdict.case.query)
-        due = [_report_text(one, words) for one in islice(reports, REPORTS)]
+        due = [_report_text(one, words) for one in due_reports(question, semantics)[:REPORTS]]
     except RefengineError as error:
         yield f"- {escape_markdown(printable_line(str(error)), LINE)}"
         return

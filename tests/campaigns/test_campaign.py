@@ -22,6 +22,7 @@ from conformance.corpus.check_case import check
 from conformance.harness import engine_file
 from conformance.harness.pool import Harnesses
 from conformance.verdict.results import Outcome
+from refengine import Question, profile, stream
 from refengine.core.query import from_table
 
 REFERENCE = engine_file.engine("reference-windows")
@@ -96,6 +97,33 @@ def test_nothing_is_found_in_the_reference_engine():
         assert campaign.found == {} and campaign.judged > 30
 
 
+def test_it_is_no_error_to_refuse_what_a_later_window_asks():
+    """The sum of 1, 1E16 and -1E16 depends on its order (QRY-3): the window [10, 20) has no
+    average, whatever [0, 10) has.
+    """
+    query = from_table(
+        windows=[{"stream": "s", "kind": "time", "size": 10, "slide": 10}],
+        body="SELECT (AVG(?o) AS ?a) WHERE { ?s <urn:n> ?o }",
+    )
+    numbers = [(1, "1"), (11, "1.0E0"), (12, "1.0E16"), (13, "-1.0E16")]
+    elements = [(("<urn:a>", "<urn:n>", number_term(text)), at) for at, text in numbers]
+    drawn = Drawing.of(engine_file.engine("reference"), 1).case(0)
+    case = replace(
+        drawn,
+        question=Question(query, {"s": stream(elements)}),
+        semantics=profile("csparql").but(t0=0).semantics(),
+    )
+    live = LiveEngine(engine_file.engine("reference"), Harnesses())
+    assert live.error(case, "push: refused").outcome is Outcome.UNSUPPORTED
+    first = case.with_elements(case.elements[:1])
+    assert live.error(first, "push: refused").outcome is Outcome.ERROR
+
+
+def number_term(text: str) -> str:
+    """A number as a literal: an integer, or a double."""
+    return f'"{text}"^^<http://www.w3.org/2001/XMLSchema#{"double" if "E" in text else "integer"}>'
+
+
 DEFECTS = {
     # an element on a border is lost: one at 0 in [0, 1) shows it
     "lost = lambda one: one.at % window.slide == 0": [0],
@@ -118,6 +146,7 @@ def test_a_defect_becomes_a_small_stream(tmp_path, defect):
 CRASHES = {
     "if elements: raise ValueError(chr(27) + '[2J' + 'x' * 9_000)": "end: ValueError: ",
     "if elements: os.write(2, b'y' * 99_999); os._exit(3)": "end: the process ended with exit",
+    "if elements: raise ValueError('<img src=x>')": "end: ValueError: ",
     "if elements: time.sleep(60)": "end: no reply within #",
 }
 
@@ -135,6 +164,7 @@ def test_a_crash_becomes_a_small_stream_and_its_text_is_bounded(tmp_path, defect
     for file in (tmp_path / "out").iterdir():
         text = file.read_text(encoding="utf-8")
         assert "\x1b" not in text and max(map(len, text.splitlines())) < 8_000
+        assert "<img" not in text or file.suffix != ".md"
 
 
 def test_an_error_is_told_from_others_by_what_no_case_changes():
@@ -286,8 +316,10 @@ def test_wrong_uses_are_errors_of_one_line(tmp_path, capsys):
         ["no-such-engine"],
         [tested.file, "--cases", "0"],
         [tested.file, "--time", "0"],
+        [tested.file, "--time", "nan"],
         [tested.file, "--first", "-1"],
         [tested.file, "--out", tmp_path / "full"],
+        [tested.file, "--out", tmp_path / "full" / "x" / "out"],
         [tested.file, "--case", tmp_path / "none.toml"],
     ):
         assert fuzz(*words) == 2

@@ -121,6 +121,11 @@ def test_a_content_of_other_elements_is_an_error(relation, message):
     assert "\n" not in str(caught.value) and len(str(caught.value)) < 400
 
 
+def test_a_window_that_closes_before_it_opens_is_an_error():
+    with pytest.raises(Broken, match=r"relations\[0\]\.window: \[10, 0\]: must be \[o, c\]"):
+        play_commands(Answers([{"elements": [0], "window": [10, 0]}]), EVERY, ())
+
+
 def test_rows_are_missing_where_rows_are_asked_for():
     every = [("register", {"dialect": "table"}), ("push", {"at": 1})]
     with pytest.raises(Broken, match="key 'rows' is missing"):
