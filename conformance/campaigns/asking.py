@@ -25,7 +25,7 @@ from conformance.verdict.engine_report import EngineReport
 from conformance.verdict.results import Outcome, Result
 from conformance.verdict.wording import printable_line
 from refengine.core.engine import Report, evaluate
-from refengine.core.profile import Profile, is_open
+from refengine.core.profile import Profile
 from refengine.core.r2r import defined_answer
 from refengine.core.values import Closure
 from refengine.model import compare
@@ -187,7 +187,7 @@ class LiveEngine:
         a verdict is reached. Where the semantics is open this is not looked for.
         """
         profile = self.profile(case)
-        if any(map(is_open, profile.fields.values())):
+        if profile.unknown:
             return
         question = case.question
         semantics = profile.semantics()

@@ -17,6 +17,7 @@ from typing import Any
 from conformance.campaigns.asking import SUITE, CaseVerdict
 from conformance.campaigns.causes import Cause
 from conformance.campaigns.drawn_case import query_table
+from conformance.corpus.case_file import element_table
 from conformance.corpus.case_text import case_text
 from conformance.corpus.detection import choose_assignment
 from conformance.corpus.rule_texts import rule_texts
@@ -214,7 +215,7 @@ def _question_tables(verdict: CaseVerdict) -> dict[str, Any]:
     table: dict[str, Any] = {
         "query": query_table(question.query),
         "streams": [
-            {"name": name, "elements": list(map(_element_table, stream))}
+            {"name": name, "elements": [element_table(one, _graph_text(one)) for one in stream]}
             for name, stream in question.streams.items()
         ],
     }
@@ -223,15 +224,9 @@ def _question_tables(verdict: CaseVerdict) -> dict[str, Any]:
     return table
 
 
-def _element_table(element: Element) -> dict[str, Any]:
-    """Return the table of an element."""
-    graph = " . ".join(" ".join(triple) for triple in sorted(element.graph))
-    table: dict[str, Any] = {"at": element.app, "graph": graph}
-    if element.batch is not None:
-        table["batch"] = element.batch
-    if element.end is not None:
-        table["end"] = element.end
-    return table
+def _graph_text(element: Element) -> str:
+    """Write the triples of an element as a case has them."""
+    return " . ".join(" ".join(triple) for triple in sorted(element.graph))
 
 
 def _report_table(verdict: CaseVerdict, report: Report) -> dict[str, Any]:

@@ -359,9 +359,9 @@ def _divergence_from_claim(
     if engine.profile is None:
         return None
     claimed = inquiry.start
-    open_fields = [name for name, value in engine.profile.fields.items() if is_open(value)]
+    shown = {name: getattr(semantics, name) for name in engine.profile.unknown}
     with suppress(RefengineError):  # the claim may not go with what is shown
-        claimed = claimed.with_values(**{name: getattr(semantics, name) for name in open_fields})
+        claimed = claimed.with_values(**shown)
     return find_divergence(inquiry, claimed)
 
 

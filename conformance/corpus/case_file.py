@@ -166,6 +166,18 @@ def _stream(table: Mapping[str, Any]) -> Stream:
     return replace(read, ordered=table.get("ordered", read.ordered))
 
 
+def element_table(element: elements.Element, graph: str) -> dict[str, Any]:
+    """Return the table of an element in a case: its time, its graph as text, and its batch id and
+    the end of its validity if it has them.
+    """
+    table: dict[str, Any] = {"at": element.app, "graph": graph}
+    if element.batch is not None:
+        table["batch"] = element.batch
+    if element.end is not None:
+        table["end"] = element.end
+    return table
+
+
 def triples(turtle: str) -> frozenset[Triple]:
     """Return the triples of a Turtle text, in which : and xsd: are declared and the final dot may
     be left out. Lexical forms and blank node labels stay as they are written.

@@ -20,6 +20,7 @@ from conformance.corpus.case_file import (
     BASE,
     Case,
     cases,
+    element_table,
     question_of,
     relation,
     semantics_of,
@@ -188,16 +189,7 @@ class _Elements:
         """Yield the tables of the elements."""
         graphs = map(graph_text, count(), self.keys)
         for element in self.all:
-            yield self._table(element, next(graphs) if element.graph else "")
-
-    def _table(self, element: Element, graph: str) -> dict[str, Any]:
-        """Return the table of an element with its graph."""
-        table: dict[str, Any] = {"at": element.app, "graph": graph}
-        if element.batch is not None:
-            table["batch"] = element.batch
-        if element.end is not None:
-            table["end"] = element.end
-        return table
+            yield element_table(element, next(graphs) if element.graph else "")
 
     def content(self, rows: Bag) -> list[int]:
         """Return the numbers of the elements of the only content whose answer are some rows. Raises

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from conformance.corpus import Case, query_table, question_of
+from conformance.corpus.case_file import element_table
 from conformance.corpus.iris import case_iri, iri
 from conformance.export.expectations import (
     evaluation_of_engine,
@@ -24,7 +25,6 @@ from conformance.verdict.engine_report import to_nquads
 from conformance.wrong_engines import WrongEngine
 from refengine import dialects
 from refengine.core.question import Question
-from refengine.model.elements import Element
 from refengine.model.errors import RefengineError
 
 Table = dict[str, Any]
@@ -169,7 +169,7 @@ def _question_table(case: Case, question: Question, reasons: dict[str, str]) -> 
             {
                 "name": name,
                 "ordered": stream.ordered,
-                "elements": list(map(_element_table, stream)),
+                "elements": [element_table(one, to_nquads(one.graph)) for one in stream],
             }
             for name, stream in question.streams.items()
         ],
@@ -179,18 +179,6 @@ def _question_table(case: Case, question: Question, reasons: dict[str, str]) -> 
         table["query"]["window"] = window_elements.window_table(query.windows[0])
     if question.static:
         table["static"] = to_nquads(question.static)
-    return table
-
-
-def _element_table(element: Element) -> Table:
-    """Return an element: its time, its triples in N-Triples, its batch id and the end of its
-    validity, if it has them.
-    """
-    table: Table = {"at": element.app, "graph": to_nquads(element.graph)}
-    if element.batch is not None:
-        table["batch"] = element.batch
-    if element.end is not None:
-        table["end"] = element.end
     return table
 
 
